@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` need nothing but Python 3.11 or newer and access to packages.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PYTEST_WORKERS ?= 2
+UV := $(BIN)/python -m uv
+CHECKED := src tests benchmarks examples
+
+.PHONY: demo test lint types imports check docs lock bench clean
+
+demo: .venv/.run
+	$(BIN)/anonymaly demo
+
+test: .venv/.dev
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
+
+check: test lint types imports
+
+lint: .venv/.dev
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+imports: .venv/.dev
+	$(BIN)/lint-imports
+
+docs: .venv/.dev
+	$(BIN)/mkdocs build --strict
+
+lock: .venv/.uv
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --extra postgres --group build -o requirements/run.txt pyproject.toml
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --extra postgres --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
+
+.venv/.uv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "anonymaly needs Python 3.11 or newer; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet "uv>=0.5"
+	touch $@
+
+.venv/.run: .venv/.uv requirements/run.txt pyproject.toml
+	test -f .venv/.dev || $(UV) pip install --quiet --require-hashes -r requirements/run.txt
+	test -f .venv/.dev || $(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/.dev: .venv/.uv requirements/dev.txt pyproject.toml
+	$(UV) pip install --quiet --require-hashes -r requirements/dev.txt
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@ .venv/.run
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis site

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table somewhere plus its public declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import ibis
+
+from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, read_domain
+from anonymaly.engine import Source
+from anonymaly.errors import InputError, SchemaError
+from anonymaly.rules import Rule, read_rule
+from anonymaly.value import digest
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
+
+Adjacency = Literal["add_remove", "replace"]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Everything about a dataset that is public, and all that a question may depend on before its charge."""
+
+    name: str
+    version: str
+    columns: Mapping[str, Domain]
+    rules: Mapping[str, Rule]
+    any_rule: bool = False
+    key: str | None = None
+    person: str | None = None
+    rows: int = 1  # the most rows one person has
+    public: bool = False
+    adjacency: Adjacency = "add_remove"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what an account is opened under; rules and version are kept apart, as they may change."""
+        return {
+            "columns": {name: domain.to_dict() for name, domain in self.columns.items()},
+            "unit": {"person": self.person, "max_rows": self.rows},
+            "key": self.key,
+            "public": self.public,
+            "adjacency": self.adjacency,
+        }
+
+    def digest(self) -> str:
+        """Return what a fingerprint says of the dataset: name, version, domain."""
+        return digest([self.name, self.version, self.to_dict()])
+
+
+@dataclass(frozen=True)
+class ColumnCheck:
+    """One line of a check: what was declared, what the engine has, and what is wrong, if anything."""
+
+    column: str
+    declared: str
+    found: str | None
+    problem: str | None
+
+
+class Dataset:
+    """A table of records about people, with what is public about it.
+
+    Parameters
+    ----------
+    source : path, frame, Ibis table or database URL
+        CSV or Parquet path (globs too), pandas, polars or pyarrow table, Ibis table, DuckDB file or
+        database URL (both with ``table``).
+    name : str
+        The account's name: one budget, whatever the version.
+    columns : mapping
+        The declared columns; questions see no others.
+    version : str
+        Which state of the table this is. It changes fingerprints, never the budget.
+    table : str, optional
+        The table inside a database.
+    key : str, optional
+        A column by which the owner picks out rows.
+    rules : mapping or "any"
+        Named relaxed promises that questions may cite. ``"any"`` is for an owner alone with the data.
+    person, max_rows : str and int, optional
+        The column that says whose row it is, and the most rows a person has; more are cut off.
+        Without it every row is its own person.
+    public : bool
+        Whether the table may be simulated on and inspected by anyone.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> patients = am.Dataset(pandas.DataFrame({"age": [30, 40]}), name="patients",
+    ...                       columns={"age": am.Interval(0, 120)})
+    >>> patients
+    Dataset('patients', version='1', columns=['age'])
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        name: str,
+        columns: Mapping[str, Domain],
+        version: str = "1",
+        table: str | None = None,
+        key: str | None = None,
+        rules: Mapping[str, Rule] | Literal["any"] = MappingProxyType({}),
+        person: str | None = None,
+        max_rows: int | None = None,
+        public: bool = False,
+    ) -> None:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InputError(
+                "must be 1 to 100 letters, digits, dots, dashes or underscores",
+                field="name",
+                next_step="Give the table a short name such as patients.",
+            )
+        declared = _read_columns(columns)
+        self.declaration = Declaration(
+            name=name,
+            version=str(version),
+            columns=declared,
+            rules=_read_rules(rules, declared),
+            any_rule=rules == "any",
+            key=key,
+            person=person,
+            rows=_read_unit(person, max_rows),
+            public=bool(public),
+        )
+        needed = [*declared, *([key] if key else []), *([person] if person else [])]
+        self._source = Source(source, table, needed)
+
+    @property
+    def name(self) -> str:
+        """The account's name."""
+        return self.declaration.name
+
+    @property
+    def public(self) -> bool:
+        """Whether the table holds no secrets."""
+        return self.declaration.public
+
+    @property
+    def table(self) -> ir.Table:
+        """The only view questions get: declared columns, at most ``max_rows`` rows a person, no NaN."""
+        raw = self._checked()
+        view = raw.select(
+            **{name: _read_as(raw[name], domain, self._source.untyped) for name, domain in self._columns.items()},
+            **({_PERSON: _without_nan(raw[self.declaration.person])} if self.declaration.person else {}),
+        )
+        return _truncate(view, list(self._columns), self.declaration.rows) if self.declaration.person else view
+
+    def check(self) -> Sequence[ColumnCheck]:
+        """Compare declaration and table, column by column; reads names and types, no rows."""
+        schema = self._source.table().schema()
+        found = {name: schema[name] for name in schema.names}
+        lines = [
+            ColumnCheck(name, domain.describe(), _type(found, name), self._problem(found, name, domain))
+            for name, domain in self._columns.items()
+        ]
+        for role, name in (("key", self.declaration.key), ("person", self.declaration.person)):
+            if name is not None and name not in self._columns:
+                missing = None if name in found else "is not in the table"
+                lines.append(ColumnCheck(name, role, _type(found, name), missing))
+        return lines
+
+    def with_adjacency(self, adjacency: Adjacency) -> Declaration:
+        """Return the declaration as an account in this adjacency sees it."""
+        if adjacency not in ("add_remove", "replace"):
+            raise InputError(
+                "must be add_remove or replace",
+                field="adjacency",
+                next_step="add_remove hides whether a person is in the table; replace hides their values.",
+            )
+        return replace(self.declaration, adjacency=adjacency)
+
+    def __repr__(self) -> str:
+        rules = f", rules={list(self.declaration.rules)}" if self.declaration.rules else ""
+        return (
+            f"Dataset({self.name!r}, version={self.declaration.version!r}, columns={list(self._columns)}{rules})"
+        )
+
+    @property
+    def _columns(self) -> Mapping[str, Domain]:
+        return self.declaration.columns
+
+    def _checked(self) -> ir.Table:
+        """Return the engine's table once its names and types are known to fit."""
+        for line in self.check():
+            if line.problem is not None:
+                raise SchemaError(
+                    f"{line.problem} (declared: {line.declared})",
+                    field=f"columns.{line.column}",
+                    next_step=f"Mend the declaration of {self.name}; `anonymaly check` lists all columns.",
+                )
+        return self._source.table()
+
+    def _problem(self, found: Mapping[str, dt.DataType], name: str, domain: Domain) -> str | None:
+        if name not in found:
+            return "is not in the table"
+        fits = self._source.untyped or _fits(found[name], domain)
+        return None if fits else f"the table has {found[name]}, which does not fit"
+
+
+_PERSON = "__person__"
+
+
+def _read_columns(columns: Mapping[str, Domain]) -> Mapping[str, Domain]:
+    if not isinstance(columns, Mapping) or not columns:
+        raise InputError(
+            "declares no columns", field="columns", next_step='Declare them, as in {"age": am.Interval(0, 120)}.'
+        )
+    for name in columns:
+        if not isinstance(name, str) or not name or "`" in name or name == _PERSON:
+            raise InputError(
+                f"cannot declare a column called {name!r}", field="columns", next_step="Rename the column."
+            )
+    return MappingProxyType({name: read_domain(item, field=f"columns.{name}") for name, item in columns.items()})
+
+
+def _read_rules(
+    rules: Mapping[str, Rule] | Literal["any"], columns: Mapping[str, Domain]
+) -> Mapping[str, Rule]:
+    if rules == "any":
+        return MappingProxyType({})
+    if not isinstance(rules, Mapping):
+        raise InputError(
+            'must be a mapping of names to rules, or "any"', field="rules", next_step='As in {"adults": am.Policy(…)}.'
+        )
+    return MappingProxyType(
+        {
+            str(name): read_rule(rule, field=f"rules.{name}").resolve(columns, field=f"rules.{name}")
+            for name, rule in rules.items()
+        }
+    )
+
+
+def _read_unit(person: str | None, max_rows: int | None) -> int:
+    if person is None and max_rows is not None:
+        raise InputError(
+            "is given without person", field="max_rows", next_step="Name the column that says whose row it is: person=."
+        )
+    if person is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
+        raise InputError(
+            "must be a whole number from 1 when person is given",
+            field="max_rows",
+            next_step="Say how many rows of one person count; the noise grows with it.",
+        )
+    return max_rows or 1
+
+
+def _type(found: Mapping[str, dt.DataType], name: str) -> str | None:
+    return str(found[name]) if name in found else None
+
+
+def _fits(kind: dt.DataType, domain: Domain) -> bool:
+    match domain:
+        case Interval():
+            return kind.is_numeric() and not kind.is_boolean()
+        case Categories():
+            return kind.is_string() if domain.of_text else kind.is_integer()
+        case Flag():
+            return kind.is_boolean()
+        case Timestamps():
+            return kind.is_date() or (kind.is_timestamp() and getattr(kind, "timezone", None) is None)
+        case _:
+            return True
+
+
+def _without_nan(column: ir.Value) -> ir.Value:
+    """Map what is not a finite number to null, so that no comparison or sum meets it."""
+    if not column.type().is_floating():
+        return column
+    return ibis.cases((column.isnan() | column.isinf(), ibis.null(column.type())), else_=column)
+
+
+def _read_as(column: ir.Value, domain: Domain, untyped: bool) -> ir.Value:
+    """Give a column the type of its domain; text that does not read as it becomes null, never an error."""
+    match domain:
+        case Interval():
+            return _without_nan(column.try_cast("float64") if untyped else column)
+        case Categories():
+            kind = "string" if domain.of_text else "int64"
+        case Flag():
+            kind = "boolean"
+        case Timestamps():
+            kind = "timestamp(6)"
+        case _:
+            return column
+    return column.try_cast(kind) if untyped else column.cast(kind)
+
+
+def _truncate(view: ir.Table, columns: Sequence[str], rows: int) -> ir.Table:
+    """Keep at most ``rows`` rows of each person, chosen by their content alone.
+
+    Ordering by all columns makes the choice a function of the person's own rows, so that adding or
+    removing a person changes nobody else's. Rows without a person are people of their own.
+    """
+    window = ibis.window(group_by=_PERSON, order_by=list(columns))
+    numbered = view.mutate(__place__=ibis.row_number().over(window))
+    kept = numbered.filter(numbered[_PERSON].isnull() | (numbered["__place__"] < rows))
+    return kept.select(*columns)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that can go wrong, and what to do next.
+
+AnonymalyError
+├── InputError                 the caller gave something that cannot be used (exit code 2)
+│   ├── ExpressionError        a filter or policy text that does not parse or does not fit the columns
+│   ├── SchemaError            the table's columns or types are not what was declared
+│   └── ManifestError          the YAML file is malformed or incomplete
+├── Refused                    understood, and not allowed; nothing was spent (exit code 1)
+│   ├── BudgetExceeded         the account cannot pay for the question
+│   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
+│   └── DeclarationChanged     the account was opened under another declaration
+├── LedgerError                the ledger cannot be used (exit code 2)
+│   ├── LedgerDamaged          its chain, its triggers or its file do not verify
+│   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
+└── AnswerFailed               charged, and no answer came of it; says the same whatever the rows (exit code 1)
+
+No message ever contains a value from a row, a number of rows, or an engine's own error text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class AnonymalyError(Exception):
+    """A problem, the field it is about, and the next step.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, with the numbers.
+    field : str, optional
+        The name the user typed: a query field, a column, an option.
+    next_step : str, optional
+        What to do about it, as an instruction.
+
+    Examples
+    --------
+    >>> print(InputError("must be positive, got 0", field="epsilon", next_step="Give a number such as 0.1."))
+    epsilon: must be positive, got 0. Give a number such as 0.1.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, problem: str, *, field: str | None = None, next_step: str | None = None) -> None:
+        self.problem = problem
+        self.field = field
+        self.next_step = next_step
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        text = f"{self.field}: {self.problem}" if self.field else self.problem
+        if self.next_step is None:
+            return text
+        return f"{text}{'' if text.endswith(('.', '?', '!')) else '.'} {self.next_step}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would call the class with the message only and lose the keyword fields.
+        return _rebuild, (type(self), self.problem, self.field, self.next_step)
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return the error as plain data, for ``--json`` and the server."""
+        return {
+            "error": type(self).__name__,
+            "field": self.field,
+            "problem": self.problem,
+            "next_step": self.next_step,
+        }
+
+
+def _rebuild(
+    kind: type[AnonymalyError], problem: str, field: str | None, next_step: str | None
+) -> AnonymalyError:
+    return kind(problem, field=field, next_step=next_step)
+
+
+class InputError(AnonymalyError):
+    """The caller gave something that cannot be used."""
+
+
+class ExpressionError(InputError):
+    """A filter or policy text that does not parse or does not fit the columns."""
+
+
+class SchemaError(InputError):
+    """The table's columns or types are not what was declared."""
+
+
+class ManifestError(InputError):
+    """The YAML file is malformed or incomplete."""
+
+
+class Refused(AnonymalyError):
+    """Understood, and not allowed; nothing was spent."""
+
+    exit_code = 1
+
+
+class BudgetExceeded(Refused):
+    """The account cannot pay for the question."""
+
+
+class RuleNotDeclared(Refused):
+    """The question needs a promise that the owner did not declare."""
+
+
+class DeclarationChanged(Refused):
+    """The account was opened under another declaration."""
+
+
+class LedgerError(AnonymalyError):
+    """The ledger cannot be used."""
+
+
+class LedgerDamaged(LedgerError):
+    """The ledger's chain, triggers or file do not verify."""
+
+
+class LedgerBehindAnchor(LedgerError):
+    """The ledger is older than its anchor: a restored copy."""
+
+
+class AnswerFailed(AnonymalyError):
+    """Charged, and no answer came of it; says the same whatever the rows."""
+
+    exit_code = 1

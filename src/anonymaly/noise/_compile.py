@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One typed decorator for compiled functions.
+
+Kernels run without the interpreter's lock on short-lived ordinary threads (see `arrays`), not in numba's
+own thread pools: after a fork, numba's OpenMP pool ends the child process, and its work-queue pool ends
+the process when two Python threads enter it at once. Both would be fatal in a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+from numba import njit
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile on first call, keep the machine code on disk, and release the interpreter's lock."""
+    # numba notices a change of the function's own file only: after editing a file that others call
+    # into, remove the __pycache__ directories.
+    return cast("Callable[Parameters, Result]", njit(cache=True, nogil=True)(function))

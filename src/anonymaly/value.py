@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of everything that is declared, asked or promised: a frozen, validated value with one JSON form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from anonymaly.errors import InputError
+
+
+def canonical_json(data: Any) -> str:
+    """Write plain data so that equal data are equal text: sorted names, no spaces, no NaN.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [True, None]})
+    '{"a":[true,null],"b":1}'
+    """
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(data: Any) -> str:
+    """Return the SHA-256 of plain data in its canonical form, in hexadecimal."""
+    return hashlib.sha256(canonical_json(data).encode()).hexdigest()
+
+
+def _only_numbers(number: Any) -> Any:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise ValueError("must be a number")
+    if not math.isfinite(number):
+        raise ValueError("must be finite, got NaN or infinity")
+    return number
+
+
+def _shortest(number: int | float) -> int | float:
+    # 120 and 120.0 declare the same bound, so they must be the same text in a fingerprint.
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Number = Annotated[int | float, BeforeValidator(_only_numbers), AfterValidator(_shortest)]
+
+
+class Value(BaseModel):
+    """A frozen value: equal fields are the same value, and its JSON says all of it."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=False,
+        revalidate_instances="always",
+        ser_json_inf_nan="null",
+    )
+
+    # Declarations read better as Interval(0, 120); questions are always spelled out by name.
+    takes_positions: ClassVar[bool] = True
+
+    def __init__(self, /, *positions: Any, **fields: Any) -> None:
+        if positions:
+            fields = self._name(positions, fields)
+        try:
+            super().__init__(**fields)
+        except ValidationError as problem:
+            raise explain(problem, type(self)) from None
+
+    @classmethod
+    def _name(cls, positions: tuple[Any, ...], fields: dict[str, Any]) -> dict[str, Any]:
+        names = [name for name in cls.model_fields if name != "type"] if cls.takes_positions else []
+        if len(positions) > len(names) or any(name in fields for name in names[: len(positions)]):
+            raise InputError(
+                f"{cls.__name__} was given {len(positions)} values without a name",
+                next_step=f"Name the fields: {', '.join(cls.model_fields)}.",
+            )
+        return {**dict(zip(names, positions, strict=False)), **fields}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Read the value from plain data; unknown fields are refused."""
+        if not isinstance(data, Mapping):
+            raise InputError(
+                f"must be a mapping of the fields of {cls.__name__}, got {type(data).__name__}",
+                next_step=f"Give {', '.join(cls.model_fields)}.",
+            )
+        return cls(**{str(name): item for name, item in data.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value as plain data that JSON and YAML can hold."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Return the value's one canonical text."""
+        return canonical_json(self.to_dict())
+
+
+def explain(problem: ValidationError, kind: type[BaseModel]) -> InputError:
+    """Say what is wrong with a value: the field, the reason, the next step, never the input."""
+    errors = problem.errors(include_url=False, include_input=False, include_context=False)
+    first = errors[0]
+    field = ".".join(str(part) for part in first["loc"]) or None
+    reasons = {"missing": "is required", "extra_forbidden": f"is not a field of {kind.__name__}"}
+    reason = reasons.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    reason = reason[:1].lower() + reason[1:]
+    if len(errors) > 1:
+        others = sorted({".".join(str(part) for part in error["loc"]) for error in errors[1:]} - {field})
+        reason += f" (also wrong: {', '.join(others)})" if others else ""
+    fields = [name for name in kind.model_fields if name != "type"]
+    next_step = f"{kind.__name__} takes {', '.join(fields)}." if fields else f"{kind.__name__} takes no fields."
+    return InputError(reason, field=field, next_step=next_step)
