@@ -50,6 +50,10 @@ class Declaration:
             "adjacency": self.adjacency,
         }
 
+    def rules_to_dict(self) -> dict[str, Any] | Literal["any"]:
+        """Return the rules as the ledger keeps them."""
+        return "any" if self.any_rule else {name: rule.to_dict() for name, rule in self.rules.items()}
+
     def digest(self) -> str:
         """Return what a fingerprint says of the dataset: name, version, domain."""
         return digest([self.name, self.version, self.to_dict()])
@@ -260,11 +264,15 @@ def _type(found: Mapping[str, dt.DataType], name: str) -> str | None:
 
 
 def _fits(kind: dt.DataType, domain: Domain) -> bool:
+    # A frame's column of nothing but nulls has no type, and that must not be an error: it is a fact about rows.
+    if kind.is_null():
+        return True
     match domain:
         case Interval():
             return kind.is_numeric() and not kind.is_boolean()
         case Categories():
-            return kind.is_string() if domain.of_text else kind.is_integer()
+            # pandas turns whole numbers into floats as soon as one of them is missing.
+            return kind.is_string() if domain.of_text else kind.is_integer() or kind.is_floating()
         case Flag():
             return kind.is_boolean()
         case Timestamps():
@@ -284,9 +292,13 @@ def _read_as(column: ir.Value, domain: Domain, untyped: bool) -> ir.Value:
     """Give a column the type of its domain; text that does not read as it becomes null, never an error."""
     match domain:
         case Interval():
-            return _without_nan(column.try_cast("float64") if untyped else column)
+            typed = not untyped and not column.type().is_null()
+            return _without_nan(column if typed else column.try_cast("float64"))
         case Categories():
             kind = "string" if domain.of_text else "int64"
+            if column.type().is_floating():
+                # Engines round on casting, and 1.5 is not the category 2.
+                column = ibis.cases((_without_nan(column) == column.floor(), column), else_=ibis.null("float64"))
         case Flag():
             kind = "boolean"
         case Timestamps():

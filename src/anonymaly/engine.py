@@ -22,6 +22,7 @@ import sqlglot.expressions
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
     import pyarrow as pa
 
@@ -171,6 +172,20 @@ class Source:
         return connection.read_parquet(source, table_name="source")
 
 
+def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
+    """Return a table's column names and types, for an owner who is about to declare them.
+
+    A text file has no types, so they are guessed from its beginning; the owner decides.
+    """
+    opened = Source(source, table, ())
+    schema = opened.table().schema()
+    if opened.untyped:
+        names, delimiter = _header(source)
+        guessed = ibis.duckdb.connect().read_csv(source, delim=delimiter, header=True, ignore_errors=True).schema()
+        return {name: guessed.get(name, schema[name]) for name in names}
+    return {name: schema[name] for name in schema.names}
+
+
 def _header(path: str) -> tuple[list[str], str]:
     """Read names and delimiter from the header line, which is public; sniffing would look at rows."""
     first = sorted(glob.glob(path))[0] if glob.has_magic(path) else path
@@ -200,7 +215,12 @@ def _to_arrow(source: Any, needed: Sequence[str]) -> pa.Table | None:
         names = source.column_names if isinstance(source, pa.Table) else list(source.columns)
     except AttributeError:
         return None
-    kept = [name for name in dict.fromkeys(needed) if name in names]
+    kept = list(dict.fromkeys(needed))
+    for name in kept:
+        if name not in names:
+            raise SchemaError(
+                "is not in the frame", field=f"columns.{name}", next_step="Declare the columns that it has."
+            )
     try:
         if isinstance(source, pa.Table):
             return source.select(kept)

@@ -18,7 +18,11 @@ Result = TypeVar("Result")
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile on first call, keep the machine code on disk, and release the interpreter's lock."""
+    """Compile on first call, keep the machine code on disk, and release the interpreter's lock.
+
+    Compiled functions here allocate nothing, so numba's reference counting is left out (`_nrt`): with it, the
+    atomic counters around every array passed on took most of the time.
+    """
     # numba notices a change of the function's own file only: after editing a file that others call
     # into, remove the __pycache__ directories.
-    return cast("Callable[Parameters, Result]", njit(cache=True, nogil=True)(function))
+    return cast("Callable[Parameters, Result]", njit(cache=True, nogil=True, _nrt=False)(function))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: a file per command, question commands generated from the questions' fields."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly ask`` and one command a question, generated from the question's fields."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+
+from anonymaly import Curator
+from anonymaly.cli.output import AsJson, ManifestPath, say, say_json
+from anonymaly.errors import InputError
+from anonymaly.query import Query, load_question
+from anonymaly.questions import QUESTIONS
+
+OnlyPreview = Annotated[bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")]
+Analyst = Annotated[str, typer.Option("--analyst", help="Who asks: a label in the ledger.")]
+Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw at a new charge.")]
+
+
+def ask(
+    manifest: ManifestPath,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A file with the question as JSON; - reads it from the input.")],
+    preview: OnlyPreview = False,
+    analyst: Analyst = "owner",
+    repeat: Repeat = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question that is written as JSON, verbatim."""
+    try:
+        text = sys.stdin.read() if query == "-" else Path(query).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(
+            f"cannot read {query} ({type(problem).__name__})",
+            field="query",
+            next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
+        ) from None
+    _ask(manifest, Query.from_json(text, QUESTIONS), preview, analyst, repeat, as_json)
+
+
+def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, as_json: bool) -> None:
+    curator = Curator.open(manifest)
+    told = curator.preview(query) if preview else curator.ask(query, analyst=analyst, repeat=repeat)
+    if as_json:
+        say_json(told.to_dict())
+    else:
+        say(str(told))
+
+
+def add_question_commands(app: typer.Typer) -> None:
+    """Give every question in the table its own command."""
+    for name in QUESTIONS:
+        kind = load_question(name, QUESTIONS)
+        app.command(name, help=(inspect.getdoc(kind) or "").partition("\n")[0])(_command(kind))
+
+
+def _command(kind: type[Query]) -> Callable[..., None]:
+    """Make a command whose options are the question's fields."""
+
+    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **fields: Any) -> None:
+        given = {name: _read(kind.model_fields[name], text) for name, text in fields.items() if text not in (None, [])}
+        _ask(manifest, kind(**given), preview, analyst, repeat, as_json)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
+    for name, field in kind.model_fields.items():
+        option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
+        several = _origin(field) in (tuple, Mapping, dict)
+        annotation: Any = list[str] if several else str
+        default = inspect.Parameter.empty if field.is_required() else None
+        parameters.append(
+            inspect.Parameter(
+                name,
+                keyword,
+                default=default,
+                annotation=Annotated[annotation if field.is_required() else annotation | None, option],
+            )
+        )
+    shared = {"preview": (OnlyPreview, False), "analyst": (Analyst, "owner"), "repeat": (Repeat, 0), "as_json": (AsJson, False)}
+    parameters += [
+        inspect.Parameter(name, keyword, default=default, annotation=annotation)
+        for name, (annotation, default) in shared.items()
+    ]
+    # Typer reads the signature and the annotations; both are derived, so a new field needs no line here.
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__name__ = kind.question
+    return command
+
+
+def _origin(field: FieldInfo) -> Any:
+    """Return the container a field holds, looking through ``X | None``."""
+    annotation = field.annotation
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        annotation = next(item for item in typing.get_args(annotation) if item is not types.NoneType)
+    return typing.get_origin(annotation) or annotation
+
+
+def _read(field: FieldInfo, text: str | list[str]) -> Any:
+    """Read an option's text as its field: name=value pairs, repeated values, or one value."""
+    origin = _origin(field)
+    if isinstance(text, str):
+        return text if origin is str else _scalar(text)
+    if origin is tuple:
+        return [_scalar(item) for item in text]
+    pairs = [item.partition("=") for item in text]
+    return {name.strip(): _scalar(value) for name, _, value in pairs}
+
+
+def _scalar(text: str) -> Any:
+    try:
+        return json.loads(text, parse_float=str) if text.strip() else text
+    except ValueError:
+        return text

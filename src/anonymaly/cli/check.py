@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly check``: every step that needs no budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from anonymaly.cli.output import AsJson, ManifestPath, out, say, say_json
+from anonymaly.dataset import Dataset
+from anonymaly.epsilon import to_nano, to_text
+from anonymaly.ledger import Account, Ledger
+from anonymaly.manifest import Manifest
+
+
+def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
+    """Check the manifest, its rules, the table's columns and the ledger; read no rows, spend nothing."""
+    declared, folder = Manifest.load(manifest), Path(manifest).parent
+    dataset = declared.dataset(folder)
+    lines = dataset.check()
+    account = _account(declared, dataset, folder)
+    problems = [line for line in lines if line.problem is not None]
+    rules = dataset.declaration.rules
+    if as_json:
+        say_json(
+            {
+                "ok": not problems,
+                "name": dataset.name,
+                "columns": [vars(line) for line in lines],
+                "rules": {name: rule.to_dict() for name, rule in rules.items()},
+                "remaining": None if account is None else to_text(account.remaining),
+            }
+        )
+    else:
+        table = Table(box=None, pad_edge=False)
+        for title in ("column", "declared", "in the table", ""):
+            table.add_column(title)
+        for line in lines:
+            table.add_row(line.column, line.declared, line.found or "-", line.problem or "fits")
+        out.print(table)
+        say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
+        if account is None:
+            say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
+        else:
+            say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
+        say("ready" if not problems else f"{len(problems)} to mend")
+    if problems:
+        raise typer.Exit(2)
+
+
+def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:
+    """Compare the manifest with its account as the first question would; None if it is still to be opened."""
+    location = declared.ledger_location(folder)
+    if "://" not in location and not Path(location).exists():
+        return None
+    with Ledger.open(location, anchor=declared.place(folder, declared.anchor), create=False) as ledger:
+        if dataset.name not in ledger.accounts():
+            return None
+        declaration = dataset.with_adjacency(declared.adjacency)
+        return ledger.compare(
+            dataset.name,
+            declaration.to_dict(),
+            limit=None if declared.budget is None else to_nano(declared.budget),
+            rules=declaration.rules_to_dict(),
+        )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly demo``: the whole way, on built-in data, with real noise and a real ledger."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.rule import Rule
+
+from anonymaly import Curator
+from anonymaly.cli.output import AsJson, out, say, say_json
+from anonymaly.count.query import Count
+from anonymaly.datasets import census
+from anonymaly.errors import Refused
+from anonymaly.ledger import Ledger
+
+
+def demo(as_json: AsJson = False) -> None:
+    """Show everything on built-in data, in under a minute."""
+    with tempfile.TemporaryDirectory(prefix="anonymaly-demo-") as folder:
+        told = _tell(Path(folder), quiet=as_json)
+    if as_json:
+        say_json(told)
+
+
+def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
+    def show(title: str, text: str) -> None:
+        if not quiet:
+            out.print(Rule(title, align="left", style="dim"))
+            say(text)
+
+    people = census()
+    curator = Curator(people, budget=1.0, ledger=folder / "census.ledger")
+    show("The owner declares a table and opens a budget", f"{people!r}\n{curator!r}")
+
+    query = Count(where="occupation == 'Sales' and income == '>50K'", epsilon=0.5)
+    show("Before asking: what would it cost, and how far off may it be?", str(curator.preview(query)))
+
+    answer = curator.ask(query)
+    show("Asking: charged first, answered after", str(answer))
+
+    again = curator.ask(query)
+    show("The same question again is free: the same stored answer", str(again).splitlines()[0])
+
+    try:
+        curator.ask(Count(where="age >= 90", epsilon=0.8))
+        refusal = ""
+    except Refused as refused:
+        refusal = f"{type(refused).__name__}: {refused}"
+    show("More than remains is refused, and nothing is spent", refusal)
+
+    statement = curator.statement()
+    show("What was spent, and what is still promised to whom", str(statement))
+
+    with Ledger.open(folder / "census.ledger", create=False) as ledger:
+        found = ledger.verify()
+    show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
+    return {
+        "answer": answer.to_dict(),
+        "again": again.to_dict(),
+        "refusal": refusal,
+        "statement": statement.to_dict(),
+        "verification": found.to_dict(),
+    }

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly ledger``: what was asked, spent and promised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from anonymaly.cli.output import AsJson, ManifestPath, out, say, say_json
+from anonymaly.epsilon import to_nano, to_text
+from anonymaly.errors import InputError, LedgerDamaged
+from anonymaly.ledger import Ledger, Reservation
+from anonymaly.ledger.statement import Statement
+from anonymaly.manifest import Manifest
+
+Verify = Annotated[bool, typer.Option("--verify", help="Check every hash and sum of the ledger again.")]
+RaiseBudget = Annotated[str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")]
+NewEpoch = Annotated[
+    bool,
+    typer.Option("--new-epoch", help="Go on with a ledger that is behind its anchor, with nothing remaining."),
+]
+
+
+def ledger(
+    manifest: ManifestPath,
+    verify: Verify = False,
+    raise_budget: RaiseBudget = None,
+    new_epoch: NewEpoch = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was asked, spent and promised; works without the table."""
+    declared, folder = Manifest.load(manifest), Path(manifest).parent
+    with _open(declared, folder, new_epoch) as book:
+        if raise_budget is not None:
+            book.raise_limit(declared.name, to_nano(raise_budget, field="raise-budget"))
+        told = _collect(book, declared.name, verify)
+    if as_json:
+        say_json(told["json"])
+    else:
+        if told["reservations"]:
+            out.print(_table(told["reservations"]))
+        say(str(told["statement"]))
+        if verify:
+            say(_verdict(told["json"]["verification"]))
+    if verify and not told["json"]["verification"]["ok"]:
+        raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
+    location = declared.ledger_location(folder)
+    anchor = declared.place(folder, declared.anchor)
+    if not new_epoch:
+        return Ledger.open(location, anchor=anchor, create=False)
+    if anchor is None:
+        raise InputError(
+            "needs an anchor in the manifest",
+            field="new-epoch",
+            next_step="Only a ledger that is behind its anchor needs a new epoch.",
+        )
+    return Ledger.open_epoch(location, anchor=anchor)
+
+
+def _collect(book: Ledger, name: str, verify: bool) -> dict[str, Any]:
+    reservations = book.reservations(name)
+    statement = Statement.of(book.account(name), reservations)
+    data: dict[str, Any] = {
+        "statement": statement.to_dict(),
+        "entries": [_entry(item) for item in reservations],
+        "head": book.head().to_dict(),
+    }
+    if verify:
+        data["verification"] = book.verify().to_dict()
+    return {"json": data, "statement": statement, "reservations": reservations}
+
+
+def _entry(item: Reservation) -> dict[str, Any]:
+    return {
+        "number": item.seq,
+        "time": item.time,
+        "analyst": item.analyst,
+        "question": item.record["question"],
+        "asks": item.record["asks"],
+        "epsilon": to_text(item.cost),
+        "state": item.state,
+        "receipt": item.receipt().to_dict(),
+    }
+
+
+def _table(reservations: list[Reservation]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("no.", "time", "analyst", "question", "asked", "ε", "state"):
+        table.add_column(title, justify="right" if title in ("no.", "ε") else "left", overflow="fold")
+    for item in reservations:
+        line = _entry(item)
+        table.add_row(
+            *(str(line[name]) for name in ("number", "time", "analyst", "question", "asks", "epsilon", "state"))
+        )
+    return table
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    if found["ok"]:
+        return f"verified: {found['entries']} entries, chain and sums agree; head {found['head']['hash'][:16]}…"
+    return "\n".join(["NOT verified:", *(f"  {problem}" for problem in found["problems"])])

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The curator: where budget is spent. Charge, then compute, then store, then answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+from anonymaly.answer import Answer, Preview, Previews
+from anonymaly.dataset import Adjacency, Dataset
+from anonymaly.engine import EngineFailure
+from anonymaly.epsilon import Number, to_nano, to_text
+from anonymaly.errors import AnswerFailed, InputError, RuleNotDeclared
+from anonymaly.guarantee import Guarantee
+from anonymaly.ledger import Account, Ledger, Reservation
+from anonymaly.ledger.statement import Statement
+from anonymaly.manifest import Manifest
+from anonymaly.noise import Noise
+from anonymaly.query import Expectation, Query, Questions, Stage, StageFailure, answer_with, load_question
+from anonymaly.store import Store
+from anonymaly.version import __version__
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+logger = logging.getLogger(__name__)
+
+
+class Curator:
+    """Answers questions about one dataset out of one budget.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The table and its declaration.
+    budget : number, optional
+        The most ε that all answers together may cost. Needed when the account is opened; later it may
+        be left out, and a different number is an error: see ``raise_budget``.
+    adjacency : {"add_remove", "replace"}
+        What two neighbouring tables are: one person more, or one person's record changed.
+    ledger : path or PostgreSQL URL
+        Where charges are kept; by default ``<name>.ledger`` in the working folder.
+    anchor : path, optional
+        A file elsewhere that holds the newest entry's hash, so that a restored old ledger is noticed.
+    store : path, optional
+        Where released answers are kept; by default beside the ledger.
+
+    Notes
+    -----
+    Whoever holds the table can read it without asking. Accounts bind honest users of a library.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> patients = am.Dataset(pandas.DataFrame({"age": [30, 40]}), name="patients",
+    ...                       columns={"age": am.Interval(0, 120)})
+    >>> curator = am.Curator(patients, budget=1.0, ledger=folder / "patients.ledger")
+    >>> answer = curator.ask(am.Count(where="age < 35", epsilon=0.25))
+    >>> curator.remaining
+    0.75
+    """
+
+    # The table of questions, for reading stored answers back. The front door fills it in, because the
+    # questions stand above the curator in the import order.
+    questions: ClassVar[Questions] = MappingProxyType({})
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        budget: Number | None = None,
+        adjacency: Adjacency = "add_remove",
+        ledger: str | Path | None = None,
+        anchor: str | Path | None = None,
+        store: str | Path | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self.declaration = dataset.with_adjacency(adjacency)
+        limit = None if budget is None else to_nano(budget, field="budget")
+        location = f"{dataset.name}.ledger" if ledger is None else str(ledger)
+        self._ledger = Ledger.open(location, anchor=anchor)
+        self._ledger.open_account(
+            dataset.name, self.declaration.to_dict(), limit=limit, rules=self.declaration.rules_to_dict()
+        )
+        self._store = Store(Path(store) if store is not None else _beside(location, dataset.name))
+        past = self._ledger.reservations(dataset.name)
+        self._store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
+
+    @classmethod
+    def open(cls, path: str | Path) -> Curator:
+        """Open the account that a YAML file declares."""
+        manifest, folder = Manifest.load(path), Path(path).parent
+        return cls(
+            manifest.dataset(folder),
+            budget=manifest.budget,
+            adjacency=manifest.adjacency,
+            ledger=manifest.ledger_location(folder),
+            anchor=manifest.place(folder, manifest.anchor),
+            store=manifest.place(folder, manifest.store),
+        )
+
+    @overload
+    def preview(self, query: Query) -> Preview: ...
+    @overload
+    def preview(self, query: Sequence[Query]) -> Previews: ...
+    def preview(self, query: Query | Sequence[Query]) -> Preview | Previews:
+        """Say what a question, or several, would cost, promise and give; reads no rows, spends nothing."""
+        if isinstance(query, Query):
+            return self._preview(query)
+        return Previews(tuple(self._preview(item) for item in query))
+
+    def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
+        """Charge the account, answer the question, and keep the answer.
+
+        The same question again returns the stored answer, free; ``repeat=1`` asks for a fresh, paid draw.
+        ``analyst`` is a label until a server authenticates it.
+        """
+        # Everything up to the reservation depends on the question, the declaration and the ledger alone.
+        resolved, guarantee, stages = self._accept(query)
+        table = self.dataset.table
+        reservation = self._ledger.reserve(
+            self.dataset.name,
+            analyst=_label(analyst),
+            key=resolved.fingerprint(self.declaration, _whole(repeat)),
+            cost=resolved.cost,
+            record=self._record(resolved, guarantee, stages, repeat),
+        )
+        charged = resolved.cost if reservation.charged else 0
+        if reservation.state == "reserved":
+            reservation = self._compute(resolved, stages, table, reservation)
+        if reservation.state == "failed":
+            raise _failure(reservation)
+        return self._answer(reservation, charged, type(resolved))
+
+    @property
+    def budget(self) -> float:
+        """The most ε that all answers together may cost."""
+        return _epsilon(self._account.limit)
+
+    @property
+    def spent(self) -> float:
+        """The ε that is charged so far."""
+        return _epsilon(self._account.spent)
+
+    @property
+    def remaining(self) -> float:
+        """The ε that may still be spent."""
+        return _epsilon(self._account.remaining)
+
+    def answers(self) -> list[Answer]:
+        """Return every released answer, oldest first."""
+        kept = self._ledger.reservations(self.dataset.name)
+        return [self._answer(item, 0) for item in kept if item.state == "committed"]
+
+    def answer(self, number: int) -> Answer:
+        """Return a released answer by its number."""
+        for item in self._ledger.reservations(self.dataset.name):
+            if item.seq == number and item.state == "committed":
+                return self._answer(item, 0)
+        raise InputError(
+            f"there is no answer {number}", field="number", next_step="`answers()` lists those that were released."
+        )
+
+    def raise_budget(self, *, to: Number) -> None:
+        """Raise the budget; the ledger keeps when and to what."""
+        self._ledger.raise_limit(self.dataset.name, to_nano(to, field="to"))
+
+    def statement(self) -> Statement:
+        """Say what was spent and what is still promised to whom, as plain data."""
+        return Statement.of(self._account, self._ledger.reservations(self.dataset.name))
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self._ledger.close()
+
+    def __repr__(self) -> str:
+        account = self._account
+        return f"Curator({self.dataset.name!r}, remaining={to_text(account.remaining)} of {to_text(account.limit)})"
+
+    @property
+    def _account(self) -> Account:
+        return self._ledger.account(self.dataset.name)
+
+    def _accept(self, query: Query) -> tuple[Query, Guarantee, tuple[Stage, ...]]:
+        """Read the question anew, check it against the declaration, and return all that follows from it."""
+        if not isinstance(query, Query):
+            raise InputError(
+                f"must be a question, got {type(query).__name__}",
+                field="query",
+                next_step="Give, for instance, am.Count(epsilon=0.1).",
+            )
+        # Parsed again from its canonical text: what is charged and recorded is what is computed.
+        resolved = type(query).read(query.to_dict()).resolve(self.declaration)
+        guarantee = resolved.guarantee(self.declaration)
+        if not (self.declaration.any_rule or guarantee.relation.permitted(self.declaration.rules)):
+            raise RuleNotDeclared(
+                f"{type(resolved).__name__} needs a promise that the owner of {self.dataset.name} did not declare: "
+                f"it would protect only {guarantee.relation.protects()}",
+                field="rules",
+                next_step=f"Cite a declared rule ({', '.join(self.declaration.rules) or 'there is none'}), "
+                "or ask the owner to declare one.",
+            )
+        stages = resolved.stages(self.declaration)
+        if sum(stage.share for stage in stages) != resolved.cost or min(stage.share for stage in stages) <= 0:
+            raise AssertionError(f"the shares of {resolved.question} do not sum to its cost")
+        return resolved, guarantee, stages
+
+    def _preview(self, query: Query) -> Preview:
+        resolved, guarantee, stages = self._accept(query)
+        return Preview(
+            query=resolved,
+            guarantee=guarantee,
+            expectation=resolved.expect(self.declaration),
+            shares=tuple((stage.name, stage.share) for stage in stages),
+            remaining=self._account.remaining,
+        )
+
+    def _record(
+        self, query: Query, guarantee: Guarantee, stages: tuple[Stage, ...], repeat: int
+    ) -> Mapping[str, Any]:
+        """Return what the ledger keeps about a question, enough to compose and to explain it later."""
+        return {
+            "question": query.question,
+            "schema_version": query.schema_version,
+            "query": query.record(),
+            "asks": query.describe(),
+            "repeat": repeat,
+            "version": self.declaration.version,
+            "guarantee": guarantee.to_dict(),
+            "expected": query.expect(self.declaration).to_dict(),
+            "shares": {stage.name: stage.share for stage in stages},
+            "software": __version__,
+        }
+
+    def _compute(
+        self, query: Query, stages: tuple[Stage, ...], table: ir.Table, reservation: Reservation
+    ) -> Reservation:
+        """Carry out the stages under a standing charge; return the reservation as it ended."""
+        try:
+            value = answer_with(query, stages, table, Noise.system())
+        except StageFailure as problem:
+            self._log(query, problem)
+            return self._ledger.fail(reservation, stage=problem.stage, error=type(problem.__cause__).__name__)
+        stored = self._store.keep(reservation.key, lambda file: query.encode(value, file))
+        ended = self._ledger.commit(
+            reservation, digest=stored.digest, media_type=query.media_type, size=stored.size
+        )
+        if ended.digest != stored.digest:
+            # Another process answered under this charge first. Its draw is the answer; ours never was.
+            self._store.discard(reservation.key, stored.digest)
+        return ended
+
+    def _log(self, query: Query, failure: StageFailure) -> None:
+        """Tell the owner's log where it failed, without a value or an engine's words."""
+        cause = failure.__cause__
+        if isinstance(cause, EngineFailure):
+            what = f"{cause.kind} in {cause.template}"
+        else:
+            what = type(cause).__name__
+        logger.error("%s on %s failed in stage %s: %s", query.question, self.dataset.name, failure.stage, what)
+        if self.dataset.public:
+            raise (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure from None
+
+    def _answer(self, reservation: Reservation, charged: int, kind: type[Query] | None = None) -> Answer:
+        """Read an answer back from the store: the first caller and the last see the same bytes."""
+        record = reservation.record
+        if kind is None:
+            kind = load_question(record["question"], self.questions)
+        with self._store.open(reservation.key, str(reservation.digest)) as file:
+            value = kind.decode(file)
+        return Answer(
+            value=value,
+            asks=record["asks"],
+            shown=kind.show(value, record["asks"]),
+            question=record["question"],
+            guarantee=Guarantee.read(record["guarantee"]),
+            expectation=Expectation.read(record["expected"]),
+            number=reservation.seq,
+            charged=charged,
+            remaining=self._account.remaining,
+            receipt=reservation.receipt(),
+        )
+
+
+def _failure(reservation: Reservation) -> AnswerFailed:
+    return AnswerFailed(
+        f"question {reservation.seq} was charged ε={to_text(reservation.cost)} and no answer came of it",
+        next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new charge.",
+    )
+
+
+def _beside(ledger: str, name: str) -> Path:
+    return Path(f"{name}.answers") if "://" in ledger else Path(f"{ledger}.answers")
+
+
+def _epsilon(nano: int) -> float:
+    return float(to_text(nano))
+
+
+def _label(analyst: str) -> str:
+    if not isinstance(analyst, str) or not 0 < len(analyst) <= 100 or not analyst.isprintable():
+        raise InputError("must be 1 to 100 printable characters", field="analyst", next_step="Give a short name.")
+    return analyst
+
+
+def _whole(repeat: int) -> int:
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
+        raise InputError(
+            "must be a whole number from 0", field="repeat", next_step="0 is the stored answer, 1 a fresh draw."
+        )
+    return repeat

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The durable account: nothing is answered that was not charged first.
+
+``Ledger`` is the only name with a connection behind it; the others are frozen values it hands out.
+"""
+
+from __future__ import annotations
+
+from anonymaly.ledger.ledger import Ledger
+from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
+
+__all__ = ["Account", "Entry", "Head", "Ledger", "Receipt", "Reservation", "Verification"]

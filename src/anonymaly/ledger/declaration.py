@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is this the declaration the account was opened under? If not, where does it differ?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymaly.errors import DeclarationChanged, InputError
+from anonymaly.ledger.chain import canonical, label, mapping
+from anonymaly.ledger.records import Rules
+
+LONGEST_SHOWN = 80
+MOST_SHOWN = 10
+_ABSENT = object()
+
+
+def read_rules(rules: Any) -> Rules:
+    """Copy the owner's rules into plain data, name by name; "any" stays "any"."""
+    if isinstance(rules, str):
+        if rules != "any":
+            raise InputError('must be a mapping or "any"', field="rules")
+        return "any"
+    copied = mapping(rules, field="rules")
+    for name, rule in copied.items():
+        label(name, field="rules")
+        mapping(rule, field=f"rules.{name}")
+    return copied
+
+
+def differences(declared: Any, given: Any, path: str = "") -> list[str]:
+    """Say field by field how plain data differs from what was declared.
+
+    Examples
+    --------
+    >>> differences({"age": {"bounds": [0, 120]}}, {"age": {"bounds": [0, 130]}})
+    ['age.bounds: declared 0..120, now 0..130']
+    """
+    if isinstance(declared, dict) and isinstance(given, dict):
+        found: list[str] = []
+        for name in sorted(declared.keys() | given.keys()):
+            inner = f"{path}.{name}" if path else name
+            found += differences(declared.get(name, _ABSENT), given.get(name, _ABSENT), inner)
+        return found
+    both_lists = isinstance(declared, list) and isinstance(given, list) and len(declared) == len(given)
+    if both_lists and any(isinstance(item, dict | list) for item in declared):
+        return [
+            text
+            for index, (old, new) in enumerate(zip(declared, given, strict=True))
+            for text in differences(old, new, f"{path}.{index}" if path else str(index))
+        ]
+    if _same(declared, given):
+        return []
+    if declared is _ABSENT:
+        return [f"{path}: not declared, now {_show(given)}"]
+    if given is _ABSENT:
+        return [f"{path}: declared {_show(declared)}, now absent"]
+    return [f"{path}: declared {_show(declared)}, now {_show(given)}"]
+
+
+def refuse_changes(account: str, declared: dict[str, Any], given: dict[str, Any]) -> None:
+    """Raise DeclarationChanged if the dataset is not declared as it was when the account was opened."""
+    _refuse(account, "declaration", differences(declared, given))
+
+
+def added_rules(account: str, declared: Rules, given: Rules) -> dict[str, Any]:
+    """Return the rules that are new; raise DeclarationChanged if one is changed or gone."""
+    if declared == "any" or given == "any":
+        if declared != given:
+            _refuse(account, "rules", [f"rules: declared {_rules(declared)}, now {_rules(given)}"])
+        return {}
+    kept = {name: rule for name, rule in given.items() if name in declared}
+    _refuse(account, "rules", differences({"rules": declared}, {"rules": kept}))
+    return {name: rule for name, rule in sorted(given.items()) if name not in declared}
+
+
+def _refuse(account: str, field: str, found: list[str]) -> None:
+    if not found:
+        return
+    shown = "; ".join(found[:MOST_SHOWN])
+    more = f"; and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    raise DeclarationChanged(
+        f"the account '{account}' was opened under another declaration: {shown}{more}",
+        field=field,
+        next_step="Restore what was declared, or give the dataset another name and its own budget.",
+    )
+
+
+def _same(declared: Any, given: Any) -> bool:
+    """Compare by value, but true is not 1; 120 and 120.0 are the same bound."""
+    if isinstance(declared, list) and isinstance(given, list):
+        return len(declared) == len(given) and all(map(_same, declared, given))
+    return isinstance(declared, bool) == isinstance(given, bool) and bool(declared == given)
+
+
+def _show(value: Any) -> str:
+    pair = isinstance(value, list) and len(value) == 2
+    if pair and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value):
+        return f"{value[0]}..{value[1]}"
+    text = value if isinstance(value, str) and value.isprintable() else canonical(value)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
+
+
+def _rules(rules: Rules) -> str:
+    return '"any"' if rules == "any" else f"named rules ({', '.join(sorted(rules)) or 'none'})"

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger in a PostgreSQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+from anonymaly.ledger.guards import GUARDS, TRUNCATE_GUARDS, postgres_body, postgres_trigger, postgres_type
+from anonymaly.ledger.schema import CONSTRAINTS, FORMAT, HEAD, TABLES, heads, table_statements
+from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY, RESTORE
+from anonymaly.ledger.transaction import first_head
+
+SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
+CONNECT_SECONDS = 10
+INSTALL_LOCK = 0x616E6F6E796D616C  # "anonymal": held while the tables are made
+LOCK_NOT_AVAILABLE = "55P03"
+INSUFFICIENT_PRIVILEGE = "42501"
+
+_PRESENT = sa.text(
+    "SELECT relname FROM pg_class WHERE relname = ANY (:tables) AND pg_table_is_visible(oid)"
+).bindparams(tables=list(TABLES))
+_CONSTRAINTS = sa.text(
+    "SELECT k.conname FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid"
+    " WHERE k.convalidated AND c.relname = ANY (:tables) AND pg_table_is_visible(c.oid)"
+).bindparams(tables=list(TABLES))
+_TRIGGERS = sa.text(
+    "SELECT t.tgname, c.relname, t.tgenabled::text, t.tgtype::int, t.tgqual IS NULL, p.prosrc"
+    " FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_proc AS p ON p.oid = t.tgfoid"
+    " WHERE NOT t.tgisinternal AND c.relname = ANY (:tables) AND pg_table_is_visible(c.oid)"
+).bindparams(tables=list(TABLES))
+
+
+class PostgresBackend:
+    """Conditional updates under READ COMMITTED behind a locked head row; refuses a server that forgets."""
+
+    def __init__(self, location: str) -> None:
+        try:
+            url = sa.make_url(location)
+        except (ArgumentError, ValueError):
+            raise LedgerError(
+                "is not a PostgreSQL URL",
+                field="ledger",
+                next_step="Write postgresql://user@host:5432/database.",
+            ) from None
+        self._url = url.set(drivername="postgresql+psycopg")
+        # Without the query part, where a password may stand too.
+        self._shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+
+    def describe(self) -> str:
+        """Return the URL with its password hidden."""
+        return self._shown
+
+    def engine(self) -> sa.Engine:
+        """Return an engine that checks every new connection for durability."""
+        try:
+            engine = sa.create_engine(
+                self._url,
+                poolclass=sa.QueuePool,
+                pool_size=1,
+                max_overflow=0,
+                isolation_level="READ COMMITTED",
+                hide_parameters=True,
+                connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "anonymaly"},
+            )
+        except (ImportError, NoSuchModuleError):
+            raise LedgerError(
+                "needs the PostgreSQL driver, which is not installed",
+                field="ledger",
+                next_step="pip install anonymaly[postgres]",
+            ) from None
+        sa.event.listen(engine, "connect", self._set_up)
+        sa.event.listen(engine, "begin", _begin)
+        return engine
+
+    def _set_up(self, connection: Any, _record: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
+            settings = dict(zip(("fsync", "synchronous_commit"), cursor.fetchone(), strict=True))
+            lost = [name for name, value in settings.items() if value == "off"]
+            if lost:
+                connection.rollback()
+                raise LedgerError(
+                    f"the server at {self._shown} may forget charges: {' and '.join(lost)} is off",
+                    field="ledger",
+                    next_step=f"Set {' and '.join(lost)} to on, for the server, the database and the role.",
+                )
+            # Kept for this session, so that a reload of the server's configuration cannot switch it off.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', %s, false), set_config('lock_timeout', %s, false),"
+                # A frozen client must not hold the head row for ever.
+                " set_config('idle_in_transaction_session_timeout', %s, false)",
+                (settings["synchronous_commit"], f"{PATIENCE_SECONDS}s", f"{PATIENCE_SECONDS}s"),
+            )
+        connection.commit()
+
+    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+        """Create the tables in one transaction, behind an advisory lock."""
+        engine = self.engine()
+        try:
+            with engine.begin() as connection:
+                if connection.execute(_PRESENT).first():
+                    return
+                if not create:
+                    raise LedgerError(
+                        f"there is no ledger at {self._shown}",
+                        field="ledger",
+                        next_step="Check the URL, or open with create.",
+                    )
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSTALL_LOCK)))
+                if connection.execute(_PRESENT).first():
+                    return
+                refuse_new()
+                for statement in table_statements(integer="BIGINT", strict="").values():
+                    connection.exec_driver_sql(statement)
+                for guard in (*GUARDS, *TRUNCATE_GUARDS):
+                    for statement in postgres_trigger(guard):
+                        connection.exec_driver_sql(statement)
+                connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
+        except DBAPIError as error:
+            raise self.translate(error) from None
+        finally:
+            engine.dispose()
+
+    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+        """Lock the head row: entries are chained one after another."""
+        return HEAD.with_for_update()
+
+    def confirm(self) -> None:
+        """Nothing to do: a server's tables are not replaced under a connection."""
+
+    def physical_problems(self, connection: sa.Connection) -> list[str]:
+        """Check that tables, constraints and triggers are there, enabled and unchanged."""
+        present = set(connection.execute(_PRESENT).scalars())
+        problems = [f"{name} is missing" for name in TABLES if name not in present]
+        constraints = set(connection.execute(_CONSTRAINTS).scalars())
+        problems += [f"constraint {name} is missing" for name in sorted(CONSTRAINTS - constraints)]
+        triggers = {row[0]: tuple(row) for row in connection.execute(_TRIGGERS)}
+        expected = {
+            guard.name: (guard.name, guard.table, postgres_type(guard), True, postgres_body(guard))
+            for guard in (*GUARDS, *TRUNCATE_GUARDS)
+        }
+        for name in sorted(expected.keys() | triggers.keys()):
+            if name not in triggers:
+                problems.append(f"{name} is missing")
+            elif name not in expected:
+                problems.append(f"{name} does not belong to the ledger")
+            elif triggers[name][2] not in {"O", "A"}:
+                problems.append(f"{name} is disabled")
+            elif triggers[name][:2] + triggers[name][3:] != expected[name]:
+                problems.append(f"{name} is not as it was created")
+        return problems
+
+    def busy(self, error: DBAPIError) -> bool:
+        """Say no: the server itself waits for the lock, as long as lock_timeout allows."""
+        return False
+
+    def translate(self, error: DBAPIError) -> AnonymalyError:
+        """Turn PostgreSQL's error codes into our errors."""
+        code = getattr(error.orig, "sqlstate", None)
+        if code == LOCK_NOT_AVAILABLE:
+            return LedgerError(
+                f"was busy for {PATIENCE_SECONDS} seconds: {self._shown}",
+                field="ledger",
+                next_step="Nothing was spent. Ask again; if it stays so, look for a session that hangs.",
+            )
+        if code == INSUFFICIENT_PRIVILEGE:
+            return LedgerError(
+                f"the role may not create or change the ledger's tables: {self._shown}",
+                field="ledger",
+                next_step="Grant the role CREATE on the schema, or SELECT, INSERT and UPDATE on the tables.",
+            )
+        kind = type(error.orig).__name__
+        if code is None or code[:2] in {"08", "28", "3D", "53", "57"}:
+            return LedgerError(
+                f"cannot be reached, or refuses this login: {self._shown} ({kind})",
+                field="ledger",
+                next_step="Check host, database, user and password; then ask again:"
+                " no question is charged twice.",
+            )
+        return LedgerDamaged(f"does not verify: {self._shown} ({kind})", field="ledger", next_step=RESTORE)
+
+
+def _begin(connection: sa.Connection) -> None:
+    if connection.get_execution_options().get(READ_ONLY, False):
+        # One picture for the whole check, however many statements it takes.
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

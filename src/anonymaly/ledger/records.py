@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ledger hands out: frozen, plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from anonymaly.errors import InputError
+
+State = Literal["reserved", "committed", "failed"]
+Rules = dict[str, Any] | Literal["any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last link of the chain.
+
+    Examples
+    --------
+    >>> Head(ledger="1f", epoch=0, seq=3, hash="ab").seq
+    3
+    """
+
+    ledger: str
+    epoch: int
+    seq: int
+    hash: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the head as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the account book; once written it never changes.
+
+    ``kind`` is open, rule, limit, reserve, commit, fail, anchor or epoch. ``account`` is None for the two
+    kinds that concern the whole ledger (anchor, epoch). The order is that of ``seq``; ``time`` is the
+    writer's clock and decides nothing.
+
+    Examples
+    --------
+    >>> time = "2026-01-01T00:00:00.000+00:00"
+    >>> Entry(seq=1, kind="anchor", account=None, time=time, data={}, hash="ab").kind
+    'anchor'
+    """
+
+    seq: int
+    kind: str
+    account: str | None
+    time: str
+    data: Mapping[str, Any]
+    hash: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A dataset's account: what was declared, what may be spent and what is spent, in nano-ε.
+
+    Examples
+    --------
+    >>> Account(name="patients", limit=10, spent=4, declaration={}, rules={}).remaining
+    6
+    """
+
+    name: str
+    limit: int
+    spent: int
+    declaration: Mapping[str, Any]
+    rules: Rules
+
+    @property
+    def remaining(self) -> int:
+        """What may still be spent, in nano-ε."""
+        return self.limit - self.spent
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the account as plain data."""
+        return {**asdict(self), "remaining": self.remaining}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a charge, to be checked against the ledger by anyone who may read it.
+
+    Examples
+    --------
+    >>> receipt = Receipt(ledger="1f", account="patients", key="q", cost=5, seq=2, hash="ab")
+    >>> Receipt.from_dict(receipt.to_dict()) == receipt
+    True
+    """
+
+    ledger: str
+    account: str
+    key: str
+    cost: int
+    seq: int
+    hash: str
+    commit_seq: int | None = None
+    commit_hash: str | None = None
+    digest: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Receipt:
+        """Read a receipt back from plain data."""
+        try:
+            return cls(**data)
+        except TypeError:
+            raise InputError("has missing or unknown fields", field="receipt") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A charge that stands, and what became of it.
+
+    ``charged`` says whether the call that returned this value made the charge; it is False when the same
+    question had been reserved before. ``digest``, ``media_type`` and ``size`` are set once committed;
+    ``stage`` and ``error`` once failed.
+
+    Examples
+    --------
+    >>> reservation = Reservation(
+    ...     ledger="1f", account="patients", analyst="owner", key="q", cost=5, record={}, state="reserved",
+    ...     seq=2, hash="ab", time="2026-01-01T00:00:00.000+00:00",
+    ... )
+    >>> reservation.receipt().seq
+    2
+    """
+
+    ledger: str
+    account: str
+    analyst: str
+    key: str
+    cost: int
+    record: Mapping[str, Any]
+    state: State
+    seq: int
+    hash: str
+    time: str
+    charged: bool = False
+    outcome_seq: int | None = None
+    outcome_hash: str | None = None
+    digest: str | None = None
+    media_type: str | None = None
+    size: int | None = None
+    stage: str | None = None
+    error: str | None = None
+
+    def receipt(self) -> Receipt:
+        """Return the proof of this charge, with the answer's digest once there is one."""
+        committed = self.state == "committed"
+        return Receipt(
+            ledger=self.ledger,
+            account=self.account,
+            key=self.key,
+            cost=self.cost,
+            seq=self.seq,
+            hash=self.hash,
+            commit_seq=self.outcome_seq if committed else None,
+            commit_hash=self.outcome_hash if committed else None,
+            digest=self.digest,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reservation as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a full check of the ledger found.
+
+    ``spent`` is recomputed from the entries alone, in nano-ε per account.
+
+    Examples
+    --------
+    >>> head = Head(ledger="1f", epoch=0, seq=0, hash="ab")
+    >>> Verification(entries=0, head=head, spent={}).ok
+    True
+    """
+
+    entries: int
+    head: Head
+    spent: Mapping[str, int]
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing wrong was found."""
+        return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return {"ok": self.ok, **asdict(self), "problems": list(self.problems)}

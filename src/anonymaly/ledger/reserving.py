@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reservation's life: reserved, then committed or failed, never refunded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from anonymaly.epsilon import to_text
+from anonymaly.errors import BudgetExceeded, LedgerDamaged, LedgerError
+from anonymaly.ledger.accounts import get_account
+from anonymaly.ledger.records import Reservation, State
+from anonymaly.ledger.schema import entries, reservations
+from anonymaly.ledger.transaction import Transaction, read_entry
+
+_began = entries.alias("began")
+_ended = entries.alias("ended")
+_JOINED = sa.select(
+    reservations.c.state,
+    _began.c.seq,
+    _began.c.body,
+    _began.c.hash,
+    _ended.c.seq.label("ended_seq"),
+    _ended.c.body.label("ended_body"),
+    _ended.c.hash.label("ended_hash"),
+).select_from(
+    reservations.join(_began, _began.c.seq == reservations.c.seq).outerjoin(
+        _ended, _ended.c.seq == reservations.c.outcome
+    )
+)
+_BY_KEY = _JOINED.where(
+    reservations.c.account == sa.bindparam("of_account"), reservations.c.key == sa.bindparam("of_key")
+)
+_OF_ACCOUNT = _JOINED.where(reservations.c.account == sa.bindparam("of_account")).order_by(reservations.c.seq)
+_ENTER = reservations.insert()
+_END = (
+    reservations.update()
+    .where(reservations.c.seq == sa.bindparam("of_seq"), reservations.c.state == "reserved")
+    .values(state=sa.bindparam("new_state"), outcome=sa.bindparam("new_outcome"))
+)
+
+
+def find_reservation(connection: sa.Connection, ledger: str, account: str, key: str) -> Reservation | None:
+    """Return the reservation of a question, or None."""
+    row = connection.execute(_BY_KEY, {"of_account": account, "of_key": key}).first()
+    return None if row is None else _read(row, ledger)
+
+
+def list_reservations(connection: sa.Connection, ledger: str, account: str) -> Iterator[Reservation]:
+    """Return an account's reservations in the order they were made."""
+    for row in connection.execute(_OF_ACCOUNT, {"of_account": account}):
+        yield _read(row, ledger)
+
+
+def reserve(
+    transaction: Transaction, account: str, *, analyst: str, key: str, cost: int, record: dict[str, Any]
+) -> Reservation:
+    """Charge the account, then the analyst, then append; or find that this question was charged before."""
+    ledger = transaction.head.ledger
+    found = find_reservation(transaction.connection, ledger, account, key)
+    if found is not None:
+        if found.cost != cost:
+            # Or a cheap charge could be made first and an expensive answer computed under it.
+            raise LedgerError(
+                f"was reserved at ε={to_text(found.cost)}, now asked at ε={to_text(cost)}",
+                field="key",
+                next_step="Give each question a key that depends on its epsilon.",
+            )
+        return found
+    if not transaction.charge_account(account, cost):
+        standing = get_account(transaction.connection, account)
+        raise _exceeded(cost, standing.remaining, standing.limit, "")
+    if not transaction.charge_analyst(account, analyst, cost):
+        limit, spent = transaction.analyst(account, analyst) or (0, 0)
+        raise _exceeded(cost, (limit or 0) - spent, limit or 0, f" for analyst '{analyst}'")
+    data = {"analyst": analyst, "key": key, "cost": cost, "record": record}
+    entry = transaction.append("reserve", account, data)
+    row = {"seq": entry.seq, "account": account, "key": key, "analyst": analyst, "cost": cost}
+    transaction.connection.execute(_ENTER, {**row, "state": "reserved", "outcome": None})
+    return Reservation(
+        ledger=ledger,
+        account=account,
+        analyst=analyst,
+        key=key,
+        cost=cost,
+        record=record,
+        state="reserved",
+        seq=entry.seq,
+        hash=entry.hash,
+        time=entry.time,
+        charged=True,
+    )
+
+
+def end(
+    transaction: Transaction,
+    reservation: Reservation,
+    state: Literal["committed", "failed"],
+    data: dict[str, Any],
+) -> Reservation:
+    """Commit or fail a reservation; whoever comes second gets what the first one wrote."""
+    current = find_reservation(
+        transaction.connection, transaction.head.ledger, reservation.account, reservation.key
+    )
+    if current is None or (current.ledger, current.hash) != (reservation.ledger, reservation.hash):
+        raise LedgerError(
+            "is not a reservation of this ledger", field="reservation", next_step="Reserve it here first."
+        )
+    if current.state == state:
+        return current
+    if current.state != "reserved":
+        raise LedgerError(
+            f"reservation {current.seq} has {current.state} and cannot be {state}",
+            field="reservation",
+            next_step="Ask a fresh, paid question instead." if current.state == "failed" else None,
+        )
+    kind = "commit" if state == "committed" else "fail"
+    data = {"reservation": current.seq, "key": current.key, **data}
+    entry = transaction.append(kind, current.account, data)
+    values = {"of_seq": current.seq, "new_state": state, "new_outcome": entry.seq}
+    if transaction.connection.execute(_END, values).rowcount != 1:
+        raise LedgerDamaged("a reservation ended twice", field="ledger", next_step="Nothing was spent.")
+    return _ended_as(current, state, entry.seq, entry.hash, data)
+
+
+def _exceeded(cost: int, remaining: int, limit: int, whose: str) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"needs ε={to_text(cost)}; {to_text(remaining)} of {to_text(limit)} remain{whose}",
+        field="epsilon",
+        next_step="Lower epsilon, or ask the owner to raise the budget.",
+    )
+
+
+def _read(row: Any, ledger: str) -> Reservation:
+    entry = read_entry(row)
+    reservation = Reservation(
+        ledger=ledger,
+        account=str(entry.account),
+        analyst=entry.data["analyst"],
+        key=entry.data["key"],
+        cost=entry.data["cost"],
+        record=entry.data["record"],
+        state="reserved",
+        seq=entry.seq,
+        hash=entry.hash,
+        time=entry.time,
+    )
+    if row.state == "reserved":
+        return reservation
+    data = json.loads(row.ended_body)["data"]
+    return _ended_as(reservation, row.state, row.ended_seq, row.ended_hash, data)
+
+
+def _ended_as(
+    reservation: Reservation, state: State, seq: int, hashed: str, data: Mapping[str, Any]
+) -> Reservation:
+    return replace(
+        reservation,
+        state=state,
+        outcome_seq=seq,
+        outcome_hash=hashed,
+        digest=data.get("digest"),
+        media_type=data.get("media_type"),
+        size=data.get("size"),
+        stage=data.get("stage"),
+        error=data.get("error"),
+    )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One connection, one transaction at a time, never shared across a fork."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+
+PATIENCE_SECONDS = 60  # 64 processes that all write at once are through in one or two
+MOST_RECONNECTS = 3
+READ_ONLY = "anonymaly_read_only"
+RESTORE = "Nothing was spent. Restore the ledger from a backup, or ask the owner what changed it."
+
+Result = TypeVar("Result")
+
+
+class Backend(Protocol):
+    """What differs between SQLite and PostgreSQL."""
+
+    def describe(self) -> str:
+        """Return the location for messages, without a password."""
+
+    def engine(self) -> sa.Engine:
+        """Return an engine whose pool holds one connection."""
+
+    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+        """Create the tables if there are none; safe when many processes do so at once.
+
+        ``refuse_new`` is called before a new ledger comes into being and may raise.
+        """
+
+    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+        """Return the statement that reads the head and keeps other writers out."""
+
+    def confirm(self) -> None:
+        """Raise if what the connection writes to is no longer what others open."""
+
+    def physical_problems(self, connection: sa.Connection) -> list[str]:
+        """Say what is wrong with the file, the tables or the triggers."""
+
+    def busy(self, error: DBAPIError) -> bool:
+        """Say whether another writer was in the way, so that nothing happened and waiting helps."""
+
+    def translate(self, error: DBAPIError) -> AnonymalyError:
+        """Say what happened in our own words; the driver's could hold values or a password."""
+
+
+class Session:
+    """Runs whole transactions; repeats those that never began or whose connection broke.
+
+    Every transaction of the ledger may be repeated: a charge is found by its key, a commit by its
+    reservation. So a connection lost during COMMIT, when nobody knows the outcome, is no special case.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._engine = backend.engine()
+        self._gate = threading.Lock()
+        self._process = os.getpid()
+        self._closed = False
+        _sessions.add(self)
+
+    def write(self, work: Callable[[sa.Connection], Result]) -> Result:
+        """Run ``work`` in a transaction that may write."""
+        return self._run(work, read_only=False)
+
+    def read(self, work: Callable[[sa.Connection], Result]) -> Result:
+        """Run ``work`` on one unchanging picture of the ledger."""
+        return self._run(work, read_only=True)
+
+    def close(self) -> None:
+        """Close the connection; a closed session refuses work."""
+        with self._gate:
+            self._closed = True
+            self._engine.dispose()
+
+    def _run(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        reconnects = 0
+        while True:
+            try:
+                return self._attempt(work, read_only=read_only)
+            except DBAPIError as error:
+                # A connection that broke in use is worth another; one that could not be made is not.
+                reconnects += error.connection_invalidated
+                broken = error.connection_invalidated and reconnects <= MOST_RECONNECTS
+                if not (broken or (self._backend.busy(error) and time.monotonic() < deadline)):
+                    raise self._backend.translate(error) from None
+            except (UnicodeDecodeError, json.JSONDecodeError):
+                # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
+                raise LedgerDamaged(
+                    f"does not verify: {self._backend.describe()}", field="ledger", next_step=RESTORE
+                ) from None
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads retries, decides nothing
+
+    def _attempt(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
+        with self._gate:
+            if self._closed:
+                raise LedgerError("is closed", field="ledger", next_step="Open it again.")
+            if self._process != os.getpid():
+                self._abandon()
+            with self._engine.connect() as connection:
+                connection.execution_options(**{READ_ONLY: read_only})
+                with connection.begin():
+                    return work(connection)
+
+    def _abandon(self) -> None:
+        """Leave a parent's connection alone: closing it here would end the parent's."""
+        _abandoned.append(self._engine.pool)
+        self._engine.dispose(close=False)
+        self._process = os.getpid()
+
+    def before_fork(self) -> None:
+        """Let the transaction under way end, then close: a child must not inherit a connection.
+
+        SQLite's locks belong to the process, and its memory of them would be wrong in the child.
+        """
+        self._gate.acquire()
+        self._engine.dispose()
+
+    def after_fork(self) -> None:
+        """Go on, in the parent and in the child, each with a connection of its own."""
+        self._process = os.getpid()
+        self._gate.release()
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+_abandoned: list[sa.Pool] = []
+_forking: list[Session] = []
+
+
+def _before_fork() -> None:
+    for session in list(_sessions):
+        session.before_fork()
+        _forking.append(session)
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop().after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

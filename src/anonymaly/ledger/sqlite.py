@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger in one SQLite file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+from anonymaly.ledger.durable import sync_directory
+from anonymaly.ledger.guards import GUARDS, sqlite_trigger
+from anonymaly.ledger.schema import FORMAT, HEAD, heads, table_statements
+from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY, RESTORE
+from anonymaly.ledger.transaction import first_head
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_UNUSABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM}
+
+
+def statements() -> dict[str, str]:
+    """Return name → CREATE statement of everything a ledger file holds."""
+    created = table_statements(integer="INTEGER", strict=" STRICT")
+    created.update({guard.name: sqlite_trigger(guard) for guard in GUARDS})
+    return created
+
+
+class SqliteBackend:
+    """WAL, synchronous=FULL, BEGIN IMMEDIATE, STRICT tables."""
+
+    def __init__(self, path: Path) -> None:
+        # Absolute, so that a later change of directory does not split the ledger in two.
+        self._path = path.absolute()
+        self._identity: tuple[int, int] | None = None
+
+    def describe(self) -> str:
+        """Return the file's path."""
+        return str(self._path)
+
+    def engine(self) -> sa.Engine:
+        """Return an engine on an existing file; it never creates one."""
+        engine = _engine(self._path, mode="rw")
+        sa.event.listen(engine, "connect", lambda *_: self._remember())
+        return engine
+
+    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+        """Build a new ledger under a private name and link it into place, whole or not at all.
+
+        So a file that is there and empty is always damage, never a ledger in the making.
+        """
+        if self._path.is_dir():
+            raise LedgerError(
+                f"is a directory: {self._path}",
+                field="ledger",
+                next_step="Give a file in it, such as data.ledger.",
+            )
+        # In this order: the journal is made after the file, so a journal alone means that the file was lost.
+        journal = self._beside("-wal").exists()
+        if self._path.exists():
+            return
+        if journal:
+            raise LedgerDamaged(
+                f"is missing while its journal is there: {self._path}", field="ledger", next_step=RESTORE
+            )
+        if not create:
+            raise LedgerError(
+                f"there is no ledger at {self._path}",
+                field="ledger",
+                next_step="Check the path, or open with create.",
+            )
+        if not self._path.parent.is_dir():
+            raise LedgerError(
+                f"cannot be created: there is no directory {self._path.parent}",
+                field="ledger",
+                next_step="Create the directory first.",
+            )
+        refuse_new()
+        self._create()
+
+    def _create(self) -> None:
+        private = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}.new")
+        engine = _engine(private, mode="rwc")
+        try:
+            with engine.begin() as connection:
+                for statement in statements().values():
+                    connection.exec_driver_sql(statement)
+                connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
+            engine.dispose()  # the last connection folds the journal into the file
+            with suppress(FileExistsError):  # another process was first, and its ledger is the ledger
+                os.link(private, self._path)
+            sync_directory(self._path.parent)
+        except DBAPIError as error:
+            raise self.translate(error) from None
+        except OSError as error:
+            raise LedgerError(
+                f"cannot be created at {self._path} ({type(error).__name__})",
+                field="ledger",
+                next_step="Choose a directory on a local disk that you may write to.",
+            ) from None
+        finally:
+            engine.dispose()
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                private.with_name(private.name + suffix).unlink(missing_ok=True)
+
+    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+        """Read the head; BEGIN IMMEDIATE has already locked the file."""
+        return HEAD
+
+    def confirm(self) -> None:
+        """Refuse to write into a file deleted or replaced while open: those charges would be lost."""
+        if _identity(self._path) != self._identity:
+            raise LedgerDamaged(
+                f"was deleted or replaced while it was open: {self._path}", field="ledger", next_step=RESTORE
+            )
+
+    def physical_problems(self, connection: sa.Connection) -> list[str]:
+        """Check the file's structure, its tables and its triggers."""
+        found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+        problems = [f"file: {text}" for text in found if text != "ok"]
+        query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        present = {str(name): str(text) for name, text in connection.exec_driver_sql(query)}
+        expected = statements()
+        for name in sorted(expected.keys() | present.keys()):
+            if name not in present:
+                problems.append(f"{name} is missing")
+            elif name not in expected:
+                problems.append(f"{name} does not belong to the ledger")
+            elif present[name] != expected[name]:
+                problems.append(f"{name} is not as it was created")
+        return problems
+
+    def busy(self, error: DBAPIError) -> bool:
+        """Say whether another writer holds the file."""
+        return _code(error) in _BUSY
+
+    def translate(self, error: DBAPIError) -> AnonymalyError:
+        """Turn SQLite's error codes into our errors."""
+        code = _code(error)
+        if code in _BUSY:
+            return LedgerError(
+                f"was busy for {PATIENCE_SECONDS} seconds: {self._path}",
+                field="ledger",
+                next_step="Nothing was spent. Ask again; if it stays so, look for a process that hangs.",
+            )
+        if code in _UNUSABLE:
+            return LedgerError(
+                f"cannot be opened or written: {self._path}",
+                field="ledger",
+                next_step="Check that the file and its directory exist and that you may write to both.",
+            )
+        if code in _DISK:
+            return LedgerError(
+                f"the disk refused to store or return the ledger: {self._path}",
+                field="ledger",
+                next_step="Check the disk's space and health, then ask again: no question is charged twice.",
+            )
+        return LedgerDamaged(f"does not verify: {self._path}", field="ledger", next_step=RESTORE)
+
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_name(self._path.name + suffix)
+
+    def _remember(self) -> None:
+        self._identity = _identity(self._path)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    # stat, never open: closing any descriptor of the file would drop SQLite's locks in this process.
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _code(error: DBAPIError) -> int | None:
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _engine(path: Path, *, mode: str) -> sa.Engine:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"file:{quote(str(path))}?mode={mode}",
+            uri=True,
+            timeout=PATIENCE_SECONDS,
+            isolation_level=None,  # or the driver would begin transactions of its own
+            check_same_thread=False,  # the session lets one thread in at a time
+        )
+
+    engine = sa.create_engine(
+        "sqlite+pysqlite://", creator=connect, poolclass=sa.QueuePool, pool_size=1, max_overflow=0
+    )
+    sa.event.listen(engine, "connect", _set_up)
+    sa.event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _set_up(connection: sqlite3.Connection, _record: object) -> None:
+    # fullfsync: on macOS a plain fsync does not reach the disk. Elsewhere it changes nothing.
+    for pragma in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF", "recursive_triggers=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise LedgerError(
+            "needs write-ahead logging, which this file system does not offer",
+            field="ledger",
+            next_step="Keep the ledger on a local disk, or use PostgreSQL.",
+        )
+
+
+def _begin(connection: sa.Connection) -> None:
+    read_only = connection.get_execution_options().get(READ_ONLY, False)
+    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")

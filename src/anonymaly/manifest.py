@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The owner's YAML file as a value: the dataset's declaration, its budget, and where the ledger lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, StrictInt, StrictStr, field_validator
+
+from anonymaly.dataset import Adjacency, Dataset
+from anonymaly.epsilon import to_nano, to_text
+from anonymaly.errors import InputError, ManifestError
+from anonymaly.value import Value
+
+LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
+UNDECLARED = "?"  # what `init` writes where only the owner can know
+
+
+class Manifest(Value):
+    """A dataset, its rules and its account, as one file declares them.
+
+    Paths are relative to the file.
+    """
+
+    name: StrictStr
+    version: str = "1"
+    source: StrictStr
+    table: StrictStr | None = None
+    key: StrictStr | None = None
+    person: StrictStr | None = None
+    max_rows: StrictInt | None = None
+    public: bool = False
+    columns: dict[str, dict[str, Any]] = Field(min_length=1)
+    rules: dict[str, dict[str, Any]] | Literal["any"] = Field(default_factory=dict)
+    budget: str | None = None
+    adjacency: Adjacency = "add_remove"
+    ledger: StrictStr | None = None
+    anchor: StrictStr | None = None
+    store: StrictStr | None = None
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _version(cls, value: Any) -> str:
+        return str(value)  # YAML reads 1 as a number and 2026-01-01 as a date
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _budget(cls, value: Any) -> str | None:
+        return None if value is None else to_text(to_nano(value, field="budget"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Manifest:
+        """Read the file, or say which line or field is wrong."""
+        return cls.read(_read_yaml(Path(path)))
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Manifest:
+        """Read the manifest from plain data."""
+        try:
+            _refuse_undeclared(data, "")
+            return super().read(data)
+        except ManifestError:
+            raise
+        except InputError as error:
+            raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
+
+    def dataset(self, folder: Path) -> Dataset:
+        """Return the dataset that the file declares; paths are relative to ``folder``."""
+        source = self.source if "://" in self.source else str(folder / self.source)
+        return Dataset(
+            source,
+            name=self.name,
+            version=self.version,
+            table=self.table,
+            key=self.key,
+            columns=self.columns,  # type: ignore[arg-type]  # read as domains there
+            rules=self.rules,  # type: ignore[arg-type]
+            person=self.person,
+            max_rows=self.max_rows,
+            public=self.public,
+        )
+
+    def ledger_location(self, folder: Path) -> str:
+        """Return where the ledger lives, as seen from here."""
+        return str(self.place(folder, self.ledger or f"{self.name}.ledger"))
+
+    def place(self, folder: Path, path: str | None) -> str | None:
+        """Return a path or URL of the file as seen from here."""
+        return path if path is None or "://" in path else str(folder / path)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without repeated names and without aliases: both hide what is declared."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value]
+        for name in names:
+            if names.count(name) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases are not used", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+
+def _read_yaml(path: Path) -> Mapping[str, Any]:
+    advice = "`anonymaly init TABLE` writes a file to start from."
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ManifestError(f"{path} has more than {LARGEST_FILE:,} bytes", next_step=advice)
+        data = yaml.load(path.read_text("utf-8"), Loader=_Loader)  # noqa: S506  (a SafeLoader)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ManifestError(f"cannot read {path} ({type(problem).__name__})", next_step=advice) from None
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        reason = getattr(problem, "problem", None) or "malformed"
+        raise ManifestError(f"{path}{place} is not YAML: {reason}", next_step=advice) from None
+    except RecursionError:
+        raise ManifestError(f"{path} is nested too deeply", next_step=advice) from None
+    if not isinstance(data, Mapping):
+        raise ManifestError(f"{path} declares nothing", next_step=advice)
+    return data
+
+
+def _refuse_undeclared(data: Any, field: str) -> None:
+    """Point at the first question mark that ``init`` left for the owner."""
+    if data == UNDECLARED:
+        raise ManifestError(
+            "is still to be declared",
+            field=field,
+            next_step="Write what is publicly known; never look it up in the rows.",
+        )
+    if isinstance(data, Mapping):
+        for name, item in data.items():
+            _refuse_undeclared(item, f"{field}.{name}" if field else str(name))
+    elif isinstance(data, list):
+        for item in data:
+            _refuse_undeclared(item, field)
+
+

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of exact draws, in chunks of fixed size with a nonce each.
+
+Chunk c of a call always reads the stream (call's key, nonce c), so the values do not depend on how many
+threads shared the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.noise import draws, geometric
+from anonymaly.noise._compile import compiled
+from anonymaly.noise.chacha import FAILED, IMPOSSIBLE_DRAW, LOW, Stream, next_word, open_stream, set_nonce
+from anonymaly.noise.geometric import Table
+
+CHUNK = 4096
+UNDECIDED = 2
+CHUNKS_PER_THREAD = 4  # fewer do not repay starting a thread
+
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+Span = tuple[int, int]
+Rate = tuple[int, int]
+Bytes = npt.NDArray[np.uint8]
+
+
+def worker_threads() -> int:
+    """Return how many threads share a large array."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def fill(kernel: Callable[..., bool], key: bytes, output: npt.NDArray[Any], *arguments: Any) -> None:
+    """Run a kernel over all chunks of an output array; a kernel returns whether all its draws succeeded."""
+    size = len(output)
+    chunks = -(-size // CHUNK)
+    threads = min(worker_threads(), chunks // CHUNKS_PER_THREAD)
+    if threads <= 1:
+        _check(kernel(open_stream(key), (0, size), output, *arguments))
+        return
+    share = -(-chunks // threads) * CHUNK
+    # Threads live for one call only: a pool kept between calls would not survive a fork.
+    with ThreadPoolExecutor(threads) as pool:
+        parts = [
+            pool.submit(kernel, open_stream(key), (start, min(start + share, size)), output, *arguments)
+            for start in range(0, size, share)
+        ]
+        for part in parts:
+            _check(part.result())
+
+
+def _check(success: bool) -> None:
+    if not success:
+        raise OverflowError(IMPOSSIBLE_DRAW)
+
+
+@compiled
+def at_chunk(stream: Stream, position: int) -> None:
+    """Enter a chunk's own stream when a loop over positions reaches its first position."""
+    if position % CHUNK == 0:
+        chunk = position // CHUNK
+        set_nonce(stream, chunk & LOW, chunk >> 32, 0)
+
+
+@compiled
+def uniform(stream: Stream, span: Span, output: Integers, largest: int) -> bool:
+    """Fill with uniform integers from 0 to largest."""
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        if largest < draws.SHORT - 1:
+            output[position] = draws.below(stream, largest + 1)
+        else:
+            output[position] = draws.up_to(stream, largest)
+    return stream[FAILED] == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def two_sided_geometric(stream: Stream, span: Span, output: Integers, table: Table) -> bool:
+    """Fill with two-sided geometric draws."""
+    cells, law = table
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        output[position] = geometric.two_sided_geometric(stream, cells, law)
+    return stream[FAILED] == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def one_sided_geometric(stream: Stream, span: Span, output: Integers, table: Table) -> bool:
+    """Fill with one-sided geometric draws."""
+    cells, law = table
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        output[position] = geometric.one_sided_geometric(stream, cells, law)
+    return stream[FAILED] == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def bernoulli_exp(stream: Stream, span: Span, output: Booleans, rate: Rate) -> bool:
+    """Fill with draws that are true with probability exp(-rate)."""
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        output[position] = draws.bernoulli_exp(stream, rate[0], rate[1])
+    return stream[FAILED] == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def flips(stream: Stream, span: Span, output: Booleans, gaps: Integers, rate: Rate) -> bool:
+    """Fill with draws that are true with probability exp(-rate·gap)."""
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        output[position] = draws.bernoulli_exp_multiple(stream, gaps[position], rate[0], rate[1])
+    return stream[FAILED] == 0  # type: ignore[no-any-return]
+
+
+@compiled
+def compare(stream: Stream, span: Span, output: Bytes, threshold: int, bits: int) -> bool:
+    """Fill with 1 for a uniform number of `bits` bits below the threshold, 0 above, UNDECIDED when equal."""
+    for position in range(span[0], span[1]):
+        at_chunk(stream, position)
+        number = next_word(stream) >> (32 - bits)
+        output[position] = 1 if number < threshold else 0 if number > threshold else UNDECIDED
+    return stream[FAILED] == 0  # type: ignore[no-any-return]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sampler accepts, checked once at the door."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.errors import InputError
+from anonymaly.noise.draws import LARGEST_PART
+
+LARGEST_COUNT = 2**62
+
+
+def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate") -> tuple[int, int]:
+    """Return a rate's numerator and denominator, both small enough for 64-bit arithmetic."""
+    if isinstance(rate, bool) or not isinstance(rate, Fraction | int):
+        raise InputError(
+            f"must be exact, got {type(rate).__name__}",
+            field=field,
+            next_step="Give a fractions.Fraction, such as Fraction(1, 10).",
+        )
+    if rate < 0 or (rate == 0 and not zero_allowed):
+        raise InputError(f"must {'not be negative' if zero_allowed else 'be positive'}", field=field)
+    if rate.numerator > LARGEST_PART or rate.denominator > LARGEST_PART:
+        raise InputError(
+            "has a numerator or denominator above 2^56, too large for exact sampling",
+            field=field,
+            next_step="Round the rate down to a fraction with smaller terms.",
+        )
+    return rate.numerator, rate.denominator
+
+
+def read_integer(value: int, field: str, least: int = 0) -> int:
+    """Return a whole number of at least `least`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InputError(f"must be a whole number, got {type(value).__name__}", field=field)
+    if value < least:
+        raise InputError(f"must be at least {least}, got {value}", field=field)
+    return int(value)
+
+
+def read_integers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.int64]:
+    """Return an integer array of any shape as 64-bit integers between -2^62 and 2^62."""
+    array: npt.NDArray[Any] = np.asarray(values)
+    if array.size == 0:
+        return np.zeros(array.shape, np.int64)
+    # Python integers beyond 64 bits become objects; they are too large anyway, like floats are inexact.
+    if array.dtype.kind not in "iu":
+        raise InputError(f"must hold 64-bit integers, got {array.dtype}", field=field)
+    # The message leaves the offending value out: it may come from a row.
+    if int(array.max()) > LARGEST_COUNT or int(array.min()) < -LARGEST_COUNT:
+        raise InputError("must lie between -2^62 and 2^62", field=field)
+    return array.astype(np.int64)

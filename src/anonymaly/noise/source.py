@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one source of randomness."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.errors import InputError
+from anonymaly.noise import arrays, choice
+from anonymaly.noise.arrays import Booleans, Integers
+from anonymaly.noise.binomial import binomial
+from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words
+from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, read_rate
+from anonymaly.noise.geometric import geometric_table
+from anonymaly.noise.keyed import KeyedNoise
+from anonymaly.noise.probability import ExactProbability, decide, floor_of, read_probability
+
+Probability = Fraction | ExactProbability
+Mechanism = Literal["permute_and_flip", "exponential"]
+
+PREFIX_BITS = 31  # one word settles a Bernoulli draw but for one in two milliards
+# Chunks of arrays use nonces whose last word is 0, so this one is free for single numbers.
+WORDS_NONCE = (0, 0, 1)
+
+
+class Noise:
+    """Exact random draws; every call has a fresh key, and nothing is kept between calls.
+
+    Examples
+    --------
+    >>> noise = Noise.seeded(1)
+    >>> noise.two_sided_geometric(Fraction(1, 10), 5).tolist()
+    [-2, -4, 0, 6, -4]
+    >>> noise.bernoulli_exp(Fraction(1, 2))
+    True
+    """
+
+    # There is no generator state that a forked child or a second thread could share or repeat: each public
+    # method asks for a key once, and all its bits come from that key.
+
+    def __init__(self, fresh_key: Callable[[], bytes], *, reproducible: bool) -> None:
+        self._fresh_key = fresh_key
+        self._reproducible = reproducible
+
+    def __repr__(self) -> str:
+        return "Noise.seeded(...)" if self._reproducible else "Noise.system()"
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether a seed determines the draws; such noise protects nobody and must not be released."""
+        return self._reproducible
+
+    @classmethod
+    def system(cls) -> Noise:
+        """Return noise keyed by the operating system, for releases.
+
+        Examples
+        --------
+        >>> Noise.system().reproducible
+        False
+        """
+        return cls(lambda: os.urandom(32), reproducible=False)
+
+    @classmethod
+    def seeded(cls, seed: int) -> Noise:
+        """Return noise that repeats from run to run, for simulations on public data.
+
+        Examples
+        --------
+        >>> bool(Noise.seeded(7).uniform(100) == Noise.seeded(7).uniform(100))
+        True
+        """
+        seed = read_integer(seed, "seed")
+        calls = itertools.count()
+
+        def fresh_key() -> bytes:
+            return hashlib.sha256(f"anonymaly noise seed {seed} call {next(calls)}".encode()).digest()
+
+        return cls(fresh_key, reproducible=True)
+
+    @staticmethod
+    def keyed(key: bytes) -> KeyedNoise:
+        """Return noise that is a function of a secret key and an index.
+
+        Examples
+        --------
+        >>> Noise.keyed(bytes(32)).two_sided_geometric_at(Fraction(1, 10), 7)
+        -5
+        """
+        return KeyedNoise(key)
+
+    @overload
+    def two_sided_geometric(self, rate: Fraction, size: None = None) -> int: ...
+
+    @overload
+    def two_sided_geometric(self, rate: Fraction, size: int) -> Integers: ...
+
+    def two_sided_geometric(self, rate: Fraction, size: int | None = None) -> int | Integers:
+        """Draw x with probability proportional to exp(-rate·|x|): the discrete Laplace law.
+
+        Parameters
+        ----------
+        rate : Fraction
+            ε over the sensitivity; numerator and denominator at most 2^56.
+        size : int, optional
+            How many; one, as an int, if not given.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).two_sided_geometric(Fraction(1, 100))
+        -116
+        """
+        return self._integers(arrays.two_sided_geometric, size, geometric_table(*read_rate(rate)))
+
+    @overload
+    def one_sided_geometric(self, rate: Fraction, size: None = None) -> int: ...
+
+    @overload
+    def one_sided_geometric(self, rate: Fraction, size: int) -> Integers: ...
+
+    def one_sided_geometric(self, rate: Fraction, size: int | None = None) -> int | Integers:
+        """Draw x >= 0 with probability proportional to exp(-rate·x).
+
+        Examples
+        --------
+        >>> Noise.seeded(3).one_sided_geometric(Fraction(1, 100), 3).tolist()
+        [116, 58, 13]
+        """
+        return self._integers(arrays.one_sided_geometric, size, geometric_table(*read_rate(rate)))
+
+    def add_two_sided_geometric(self, counts: npt.ArrayLike, rate: Fraction) -> Integers:
+        """Add two-sided geometric noise to integers between -2^62 and 2^62, exactly.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).add_two_sided_geometric([2**53 + 1, 0], Fraction(1)).tolist()
+        [9007199254740993, 0]
+        """
+        counts = read_integers(counts, "counts")
+        noise = self.two_sided_geometric(rate, counts.size).reshape(counts.shape)
+        # Judged on the noise alone, so that a failure says nothing about the counts. The chance is below
+        # exp(-2^62·rate): 2^-90 at the smallest rate accepted, 2^-6000 at ε = 1e-9 and sensitivity 10^6.
+        if noise.size and max(int(noise.max()), -int(noise.min())) >= LARGEST_COUNT:
+            raise OverflowError(IMPOSSIBLE_DRAW)
+        return counts + noise
+
+    @overload
+    def bernoulli_exp(self, rate: Fraction, size: None = None) -> bool: ...
+
+    @overload
+    def bernoulli_exp(self, rate: Fraction, size: int) -> Booleans: ...
+
+    def bernoulli_exp(self, rate: Fraction, size: int | None = None) -> bool | Booleans:
+        """Draw true with probability exp(-rate), for a rate of 0 or more.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).bernoulli_exp(Fraction(0), 2).tolist()
+        [True, True]
+        """
+        output = np.empty(_length(size), np.bool_)
+        arrays.fill(arrays.bernoulli_exp, self._fresh_key(), output, read_rate(rate, zero_allowed=True))
+        return bool(output[0]) if size is None else output
+
+    @overload
+    def bernoulli(self, probability: Probability, size: None = None) -> bool: ...
+
+    @overload
+    def bernoulli(self, probability: Probability, size: int) -> Booleans: ...
+
+    def bernoulli(self, probability: Probability, size: int | None = None) -> bool | Booleans:
+        """Draw true with a probability given exactly.
+
+        Parameters
+        ----------
+        probability : Fraction or ExactProbability
+            From 0 to 1.
+        size : int, optional
+            How many; one, as a bool, if not given.
+
+        Examples
+        --------
+        >>> kept = ExactProbability.exponential(Fraction(1, 10)).complement()
+        >>> int(Noise.seeded(3).bernoulli(kept, 1000).sum())
+        89
+        """
+        bounds = read_probability(probability)
+        length = _length(size)
+        key = self._fresh_key()
+        threshold, exact = floor_of(bounds, PREFIX_BITS)
+        settled = np.empty(length, np.uint8)
+        arrays.fill(arrays.compare, key, settled, threshold, PREFIX_BITS)
+        words = Words(key, WORDS_NONCE)
+        for position in np.flatnonzero(settled == arrays.UNDECIDED):
+            settled[position] = not exact and decide(words, bounds, threshold, PREFIX_BITS)
+        return bool(settled[0]) if size is None else settled.astype(np.bool_)
+
+    @overload
+    def uniform(self, bound: int, size: None = None) -> int: ...
+
+    @overload
+    def uniform(self, bound: int, size: int) -> npt.NDArray[Any]: ...
+
+    def uniform(self, bound: int, size: int | None = None) -> int | npt.NDArray[Any]:
+        """Draw uniform integers from 0 to bound - 1.
+
+        Arrays hold 64-bit integers for bounds up to 2^63, and Python integers for larger ones.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).uniform(6, 4).tolist()
+        [2, 3, 3, 5]
+        >>> Noise.seeded(3).uniform(10**30)
+        440379216617612164893183120614
+        """
+        bound = read_integer(bound, "bound", least=1)
+        if bound <= 2**63:
+            return self._integers(arrays.uniform, size, bound - 1)
+        length = _length(size)
+        words = Words(self._fresh_key(), WORDS_NONCE)
+        if size is None:
+            return words.below(bound)
+        return np.array([words.below(bound) for _ in range(length)], dtype=object)
+
+    def binomial(self, trials: int, probability: Probability) -> int:
+        """Draw the number of successes among any number of trials.
+
+        Examples
+        --------
+        >>> tail = ExactProbability.logistic(Fraction(50), Fraction(1))
+        >>> Noise.seeded(3).binomial(10**30, tail)
+        192874984787
+        """
+        trials = read_integer(trials, "trials")
+        bounds = read_probability(probability)
+        return binomial(Words(self._fresh_key(), WORDS_NONCE), trials, bounds)
+
+    def choose(
+        self,
+        utilities: npt.ArrayLike,
+        rate: Fraction,
+        mechanism: Mechanism = "permute_and_flip",
+        valid: npt.ArrayLike | None = None,
+    ) -> int:
+        """Choose the index of one candidate, those of higher utility more likely.
+
+        Parameters
+        ----------
+        utilities : array of int
+            One for each candidate, between -2^62 and 2^62.
+        rate : Fraction
+            The weight of one unit of utility: exp(rate·utility) for the exponential mechanism.
+        mechanism : {"permute_and_flip", "exponential"}
+            Permute-and-flip costs the same privacy and its choice is never worse on average.
+        valid : array of bool, optional
+            Which candidates may be chosen; all if not given.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).choose([10, 500, 490], Fraction(1, 10))
+        1
+        """
+        numbers = read_integers(utilities, "utilities")
+        exact_rate = Fraction(*read_rate(rate))
+        if numbers.ndim != 1:
+            raise InputError("must have one dimension", field="utilities")
+        if mechanism not in ("permute_and_flip", "exponential"):
+            raise InputError(
+                "is not known", field="mechanism", next_step='Use "permute_and_flip" or "exponential".'
+            )
+        candidates = None
+        if valid is not None:
+            mask = np.asarray(valid)
+            if mask.dtype != np.bool_ or mask.shape != numbers.shape:
+                raise InputError("must hold one true or false for each utility", field="valid")
+            candidates = np.flatnonzero(mask)
+            numbers = numbers[candidates]
+        if numbers.size == 0:
+            raise InputError("holds no candidate to choose from", field="utilities")
+        key = self._fresh_key()
+        words = Words(key, WORDS_NONCE)
+        if mechanism == "exponential":
+            chosen = choice.exponential(words, numbers, exact_rate)
+        else:
+            chosen = choice.permute_and_flip(key, words, numbers, exact_rate)
+        return chosen if candidates is None else int(candidates[chosen])
+
+    def _integers(self, kernel: Callable[..., bool], size: int | None, argument: Any) -> int | Integers:
+        output = np.empty(_length(size), np.int64)
+        arrays.fill(kernel, self._fresh_key(), output, argument)
+        return int(output[0]) if size is None else output
+
+
+def _length(size: int | None) -> int:
+    return 1 if size is None else read_integer(size, "size")

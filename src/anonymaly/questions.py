@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of questions: front door, command line, contract suite and docs read it."""
+
+from __future__ import annotations
+
+QUESTIONS: dict[str, str] = {
+    "count": "anonymaly.count.query:Count",
+}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Released answers as content-addressed files: written once, found by digest, the same bytes for ever.
+
+A file's name holds the question's key and the digest of its bytes. It appears only when it is complete
+and on disk, and nobody is told the digest before the ledger has committed it. The key keeps apart two
+questions whose answers happen to be equal, so that dropping one draw never drops another's answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import RawIOBase
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from anonymaly.errors import LedgerDamaged, LedgerError
+
+_PARTIAL = "partial."
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+ABANDONED = 24 * 3600  # seconds after which a partial file was left by a crash, not by a running process
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the ledger keeps of a file."""
+
+    digest: str
+    size: int
+
+
+class _HashingFile(RawIOBase):
+    """A file that knows the digest of what was written to it; written in order, never rewound."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._file = os.fdopen(descriptor, "wb")
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._hash.update(data)
+        written = self._file.write(data)
+        self.size += written
+        return written
+
+    def finish(self) -> str:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class Store:
+    """A folder of released answers, readable by its owner alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise LedgerError(
+                f"cannot keep answers in {folder} ({type(problem).__name__})",
+                field="store",
+                next_step="Give a folder that can be written to.",
+            ) from None
+
+    def keep(self, key: str, write: Callable[[BinaryIO], None]) -> Stored:
+        """Let ``write`` fill a private file, then make it durable under the question's key and its digest.
+
+        Whatever interrupts it leaves nothing behind.
+        """
+        try:
+            descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.folder)
+            with contextlib.closing(_HashingFile(descriptor)) as file:
+                try:
+                    write(cast(BinaryIO, file))
+                    digest = file.finish()
+                    os.replace(partial, self.path(key, digest))
+                except BaseException:
+                    os.unlink(partial)
+                    raise
+            _sync_folder(self.folder)
+        except OSError as problem:
+            raise LedgerError(
+                f"the answer could not be written to {self.folder} ({type(problem).__name__})",
+                field="store",
+                next_step="Make room or mend the folder, then ask again: the charge stands and is not taken twice.",
+            ) from None
+        return Stored(digest, file.size)
+
+    def open(self, key: str, digest: str) -> BinaryIO:
+        """Open a stored answer after checking that its bytes are what the ledger says."""
+        path = self.path(key, digest)
+        try:
+            file = path.open("rb")
+        except OSError:
+            raise self._damaged("missing", digest) from None
+        if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+            file.close()
+            raise self._damaged("altered", digest)
+        file.seek(0)
+        return file
+
+    def discard(self, key: str, digest: str) -> None:
+        """Remove an answer that was drawn but never released."""
+        self.path(key, digest).unlink(missing_ok=True)
+
+    def sweep(self, ended: Mapping[str, str | None]) -> None:
+        """Remove what crashes left behind: draws for questions that ended otherwise, and old partial files.
+
+        ``ended`` maps the keys of questions that are over to the digest of their answer, if there is one.
+        Draws for questions that are still open stay: somebody may be about to commit one.
+        """
+        long_ago = time.time() - ABANDONED
+        kept = {_short(key): digest for key, digest in ended.items()}
+        for path in self.folder.iterdir():
+            key, _, digest = path.name.partition("-")
+            overtaken = key in kept and kept[key] != digest
+            if overtaken or (path.name.startswith(_PARTIAL) and path.stat().st_mtime < long_ago):
+                path.unlink(missing_ok=True)
+
+    def path(self, key: str, digest: str) -> Path:
+        """Return where an answer lies; refuses names that are not made of digests."""
+        if not (_DIGEST.fullmatch(key) and _DIGEST.fullmatch(digest)):
+            raise LedgerDamaged("an entry names no digest", next_step="Restore the ledger from a backup.")
+        return self.folder / f"{_short(key)}-{digest}"
+
+    def _damaged(self, how: str, digest: str) -> LedgerDamaged:
+        return LedgerDamaged(
+            f"the stored answer {digest[:12]}… is {how} in {self.folder}",
+            field="store",
+            next_step="Restore the folder from a backup; repeat= asks again at a new charge.",
+        )
+
+
+def _short(key: str) -> str:
+    return key[:16]
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

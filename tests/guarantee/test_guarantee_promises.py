@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guarantees as values: their numbers, their words, and what an owner's rules permit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from anonymaly.domain import Bins, Interval
+from anonymaly.errors import InputError
+from anonymaly.guarantee import (
+    ContextQuestion,
+    Everyone,
+    Guarantee,
+    SameValidContexts,
+    SensitiveRecords,
+    SensitiveUnderPolicy,
+    ValuesWithin,
+    compose,
+    intersect,
+    read_relation,
+)
+from anonymaly.rules import AnomalyModel, Policy, Rule, SameContexts
+from anonymaly.value import digest
+
+MODEL = AnomalyModel(["age", "bmi"], 2.0, beta=18, k=2)
+POLICY = Policy("age >= 18 and consent")
+QUESTION = ContextQuestion("salary", ["job", Bins("age", [0, 18])], "lof", {"k": 20}, digest({"job": "CEO"}))
+RARE = SensitiveRecords("rare", MODEL)
+ADULTS = SensitiveUnderPolicy("adults", POLICY)
+CONTEXTS = SameValidContexts(QUESTION)
+RULES: dict[str, Rule] = {"rare": MODEL, "adults": POLICY}
+
+
+@pytest.mark.parametrize("value", [0.1, "0.1", Decimal("0.10"), " 0.100 "])
+def test_epsilon_is_kept_exactly_however_it_is_written(value: Any) -> None:
+    promise = Guarantee(Everyone(), value)
+    assert (promise.nano, promise.epsilon) == (100_000_000, "0.1")
+    assert promise == Guarantee(Everyone(), 0.1)
+    assert promise.to_dict()["epsilon"] == "0.1"
+
+
+def test_ten_tenths_are_one() -> None:
+    assert compose(*[Guarantee(Everyone(), 0.1)] * 10) == Guarantee(Everyone(), 1)
+
+
+@pytest.mark.parametrize("value", [0, -1, "a", True, None, float("nan"), float("inf"), "0.1234567891", 1e-10])
+def test_an_epsilon_that_is_no_exact_positive_number_is_refused(value: Any) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        Guarantee(Everyone(), value)
+
+
+def test_a_total_may_pass_the_largest_epsilon_of_a_single_question() -> None:
+    total = compose(*[Guarantee(Everyone(), "1000")] * 10**3, Guarantee(Everyone(), "0.000000001"))
+    assert total.epsilon == "1000000.000000001"
+    assert Guarantee.read(total.to_dict()) == total
+    assert "10^434295" in total.describe()
+    assert Guarantee(Everyone(), 1500.5).nano == 1_500_500_000_000
+    with pytest.raises(InputError, match="nine decimals"):
+        Guarantee(Everyone(), "1500.0000000001")
+
+
+def test_a_guarantee_and_its_relation_are_frozen() -> None:
+    promise = Guarantee(Everyone(), 1)
+    with pytest.raises(ValidationError):
+        promise.epsilon = "2"
+    with pytest.raises(ValidationError):
+        promise.relation.rows = 2
+    assert {promise: 1}[Guarantee(Everyone(), 1.0)] == 1
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "factor"),
+    [
+        ("0.000000001", "1.0000000011"),
+        ("0.01", "1.011"),
+        ("0.1", "1.11"),
+        ("1", "2.72"),
+        ("5", "149"),
+        ("20", "10^9"),
+    ],
+)
+def test_the_factor_is_told_rounded_up(epsilon: str, factor: str) -> None:
+    assert f"a factor of at most {factor} " in Guarantee(Everyone(), epsilon).describe()
+
+
+def test_the_words_name_the_rule_its_text_and_who_is_left_out() -> None:
+    words = Guarantee(ADULTS, 0.1).describe()
+    assert "rule 'adults'" in words
+    assert "`age >= 18 and consent` is not true or not known" in words
+    assert "Not protected: records that are not sensitive" in words
+    words = Guarantee(RARE, 0.1).describe()
+    assert "at least 17 records within euclidean distance 2 in age, bmi" in words
+    assert "rule 'rare': beta=18, k=2" in words
+    assert "fewer than 17 records" in words
+    words = Guarantee(CONTEXTS, 0.1).describe()
+    assert "not differential privacy" in words
+    assert "the record asked about" in words
+    words = Guarantee(ValuesWithin({"celsius": Interval(0, 30)}), 0.1).describe()
+    assert "celsius 0 to 30" in words
+
+
+def test_the_words_of_a_one_sided_replacement_promise_one_direction_only() -> None:
+    words = Guarantee(ADULTS, 0.1).to_adjacency("replace").describe()
+    assert "falls by a factor of at most 1.23 when one protected record is replaced by any other" in words
+    assert "changes by a factor" not in words
+
+
+def test_the_words_of_persons_say_how_many_rows() -> None:
+    assert "every person with up to 3 rows" in Guarantee(Everyone(), 0.1).to_rows(3).describe()
+    assert "protected one row at a time" in Guarantee(Everyone(), 0.1).describe()
+    assert "any row that has fewer" in Guarantee(SensitiveRecords("rare", MODEL, rows=2), 1).describe()
+
+
+def test_a_composition_over_several_relations_says_where_its_bound_ends() -> None:
+    words = compose(Guarantee(RARE, 0.1), Guarantee(ADULTS, 0.2), Guarantee(CONTEXTS, 0.3)).describe()
+    assert "ε = 0.6" in words
+    assert "there is no bound, except the number of steps × ε" in words
+    assert "per transcript" in words
+    assert "per transcript" not in Guarantee(RARE, 0.1).describe()
+
+
+def test_an_undeclared_rule_is_called_that() -> None:
+    assert "an undeclared model" in SensitiveRecords(None, MODEL).protects()
+    assert "an undeclared policy" in SensitiveUnderPolicy(None, POLICY).protects()
+    assert "nobody is left out" in SensitiveRecords(None, AnomalyModel(["v"], 1, 2, 2)).does_not_protect()
+
+
+def test_differential_privacy_and_a_sensors_ranges_need_no_rule() -> None:
+    assert Everyone().permitted({})
+    assert ValuesWithin({"v": Interval(0, 1)}).permitted({})
+
+
+def test_a_relaxed_relation_is_permitted_by_the_rule_of_its_name_with_exactly_its_value() -> None:
+    assert RARE.permitted(RULES)
+    assert ADULTS.permitted(RULES)
+    assert not RARE.permitted({})
+    assert not SensitiveRecords(None, MODEL).permitted(RULES)
+    assert not SensitiveRecords("adults", MODEL).permitted(RULES)
+    assert not SensitiveRecords("rare", AnomalyModel(["age", "bmi"], 2, beta=1000, k=2)).permitted(RULES)
+    assert not SensitiveRecords("rare", AnomalyModel(["age", "bmi"], 2, beta=18, k=1)).permitted(RULES)
+    assert not SensitiveUnderPolicy("adults", Policy("age >= 0")).permitted(RULES)
+    assert not SensitiveUnderPolicy("rare", POLICY).permitted(RULES)
+
+
+def test_persons_are_permitted_by_the_declared_k_that_the_mechanism_exceeds() -> None:
+    """Two rows per person: the mechanism runs at k+1, the promise to persons is at the declared k."""
+    run = SensitiveRecords("rare", AnomalyModel(["age", "bmi"], 2, beta=18, k=3))
+    assert not run.permitted(RULES)
+    assert Guarantee(run, 0.1).to_rows(2).permitted(RULES)
+
+
+def test_equal_contexts_are_permitted_by_any_rule_that_covers_the_question() -> None:
+    assert CONTEXTS.permitted({"any": SameContexts()})
+    wide = SameContexts(metrics=["salary"], attributes=["job", "age", "city"], detectors=["lof"])
+    assert CONTEXTS.permitted({"other": SameContexts(metrics=["bmi"]), "wide": wide})
+    for narrow in (
+        SameContexts(metrics=["bmi"]),
+        SameContexts(attributes=["job"]),
+        SameContexts(detectors=["grubbs"]),
+    ):
+        assert not CONTEXTS.permitted({"narrow": narrow, **RULES})
+
+
+def test_an_intersection_is_permitted_when_all_of_it_is() -> None:
+    both = Guarantee(intersect(RARE, ADULTS), 1)
+    assert both.permitted(RULES)
+    assert not both.permitted({"rare": MODEL})
+    assert not both.permitted({"adults": POLICY})
+
+
+def test_converting_to_the_same_form_changes_nothing() -> None:
+    promise = Guarantee(intersect(RARE, ADULTS), 1)
+    assert promise.to_adjacency("add_remove") == promise
+    assert promise.to_rows(1) == promise
+    replaced = Guarantee(ValuesWithin({"v": Interval(0, 1)}), 1)
+    assert replaced.to_adjacency("replace") == replaced
+
+
+def test_a_promise_about_persons_does_not_become_one_about_rows_or_other_persons() -> None:
+    for rows in (1, 2, 4):
+        with pytest.raises(InputError, match="single rows"):
+            Guarantee(Everyone(rows=3), 1).to_rows(rows)
+
+
+@pytest.mark.parametrize("rows", [0, -1, True, 1.5, "2"])
+def test_a_number_of_rows_is_a_whole_number_from_one_on(rows: Any) -> None:
+    with pytest.raises(InputError, match="rows"):
+        Guarantee(Everyone(), 1).to_rows(rows)
+    with pytest.raises(InputError, match="rows"):
+        Everyone(rows=rows)
+
+
+def test_an_unknown_adjacency_is_refused() -> None:
+    with pytest.raises(InputError, match="adjacency"):
+        Guarantee(Everyone(), 1).to_adjacency("swap")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="adjacency"):
+        ValuesWithin({"v": Interval(0, 1)}, "add_remove")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"type": "nobody"},
+        {"type": ["everyone"]},
+        {},
+        "everyone",
+        {"type": "everyone", "extra": 1},
+        {"type": "intersection", "parts": []},
+        {"type": "intersection", "parts": "ab"},
+        {"type": "sensitive_records", "rule": "", "model": MODEL.to_dict()},
+        {"type": "values_within", "ranges": {}},
+        {"type": "values_within", "ranges": [["b", {"low": 0, "high": 1}], ["a", {"low": 0, "high": 1}]]},
+        {"type": "same_valid_contexts", "question": {**QUESTION.to_dict(), "record": "the record itself"}},
+        {"type": "same_valid_contexts", "question": {**QUESTION.to_dict(), "attributes": ["a", "a"]}},
+    ],
+)
+def test_data_that_are_no_relation_are_refused(data: Any) -> None:
+    with pytest.raises(InputError):
+        read_relation(data)
+
+
+def test_questions_that_differ_in_anything_that_moves_contexts_are_different() -> None:
+    other_edges = ContextQuestion("salary", ["job", Bins("age", [0, 65])], "lof", {"k": 20}, QUESTION.record)
+    other_k = ContextQuestion("salary", ["job", Bins("age", [0, 18])], "lof", {"k": 10}, QUESTION.record)
+    same = ContextQuestion("salary", [Bins("age", [0, 18]), "job"], "lof", {"k": 20.0}, QUESTION.record)
+    assert len({QUESTION, other_edges, other_k, same}) == 3
+    assert same.to_json() == QUESTION.to_json()

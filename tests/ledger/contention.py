@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many processes that ask at the same instant; used by the tests to try the ledger and a faulty imitation."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+from typing import Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.pool import NullPool
+
+from anonymaly.errors import BudgetExceeded
+from anonymaly.ledger import Ledger
+
+COST = 100
+AFFORDABLE = 10
+BARRIER_SECONDS = 120
+
+
+class Contender(Protocol):
+    """Something that charges budgets; each process has its own."""
+
+    def __init__(self, location: str, barrier: Barrier) -> None: ...
+
+    def ask(self, run: int, process: int) -> bool:
+        """Ask one question of run ``run`` and say whether it was charged."""
+
+
+class WithLedger:
+    def __init__(self, location: str, barrier: Barrier) -> None:
+        barrier.wait(BARRIER_SECONDS)  # so that all open a ledger that is not there yet, at once
+        self._ledger = Ledger.open(location)
+        self._barrier = barrier
+
+    def ask(self, run: int, process: int) -> bool:
+        self._ledger.open_account(f"run{run}", {}, limit=AFFORDABLE * COST, rules={})
+        self._barrier.wait(BARRIER_SECONDS)
+        try:
+            reservation = self._ledger.reserve(
+                f"run{run}", analyst=f"analyst{process}", key=f"q{process}", cost=COST, record={}
+            )
+        except BudgetExceeded:
+            return False
+        return reservation.charged
+
+
+class CheckThenCharge:
+    """The mutant: reads what remains, then charges unconditionally, on a table without constraints."""
+
+    def __init__(self, location: str, barrier: Barrier) -> None:
+        url = location.replace("postgresql://", "postgresql+psycopg://")
+        self._engine = sa.create_engine(
+            url if "://" in url else f"sqlite:///{url}",
+            poolclass=NullPool,
+            connect_args={} if "://" in url else {"timeout": BARRIER_SECONDS},
+        )
+        self._barrier = barrier
+
+    def ask(self, run: int, process: int) -> bool:
+        with self._engine.connect() as connection:
+            remaining = connection.execute(sa.text("SELECT budget - spent FROM mutant")).scalar_one()
+        # The interleaving that chance brings sooner or later.
+        self._barrier.wait(BARRIER_SECONDS)
+        if remaining < COST:
+            return False
+        with self._engine.begin() as connection:
+            connection.execute(sa.text(f"UPDATE mutant SET spent = spent + {COST}"))
+        return True
+
+
+CONTENDERS: dict[str, type[Contender]] = {"ledger": WithLedger, "mutant": CheckThenCharge}
+
+
+def _work(kind: str, location: str, barrier: Barrier, process: int, runs: int, results: Connection) -> None:
+    contender = CONTENDERS[kind](location, barrier)
+    results.send([contender.ask(run, process) for run in range(runs)])
+    results.close()
+
+
+def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> list[int]:
+    """Start the processes once, let them ask together in every run, and count who was charged."""
+    context = multiprocessing.get_context("forkserver")
+    # Imported once in the server, inherited by every process it forks.
+    context.set_forkserver_preload(["anonymaly.ledger", "sqlalchemy.dialects.sqlite", "psycopg"])
+    barrier = context.Barrier(processes)
+    children = []
+    for process in range(processes):
+        receiving, sending = context.Pipe(duplex=False)
+        child = context.Process(target=_work, args=(kind, location, barrier, process, runs, sending))
+        child.start()
+        sending.close()
+        children.append((child, receiving))
+    counts: Counter[int] = Counter()
+    for child, receiving in children:
+        counts.update(run for run, charged in enumerate(receiving.recv()) if charged)
+        child.join()
+    return [counts[run] for run in range(runs)]

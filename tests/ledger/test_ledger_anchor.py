@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A restored old copy is a perfect chain that ends early; only the anchor tells."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymaly.errors import BudgetExceeded, LedgerBehindAnchor, LedgerError
+from anonymaly.ledger import Ledger
+from anonymaly.ledger.anchor import Anchor
+from anonymaly.ledger.records import Head
+
+NANO = 10**9
+
+
+@pytest.fixture
+def anchor(tmp_path: Path) -> Path:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    return folder / "data.anchor"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data.ledger"
+
+
+def ask(ledger: Ledger, key: str, cost: int = NANO // 10) -> Any:
+    return ledger.reserve("patients", analyst="owner", key=key, cost=cost, record={})
+
+
+def begin(location: Path | str, anchor: Path) -> Ledger:
+    ledger = Ledger.open(location, anchor=anchor)
+    ledger.open_account("patients", {}, limit=NANO, rules={})
+    return ledger
+
+
+def test_the_anchor_holds_the_head_after_every_change(location: str, anchor: Path) -> None:
+    with begin(location, anchor) as ledger:
+        for change in (
+            lambda: ask(ledger, "q1"),
+            lambda: ledger.commit(ask(ledger, "q1"), digest="aa", media_type="text/plain", size=1),
+            lambda: ledger.fail(ask(ledger, "q2"), stage="counts", error="ValueError"),
+            lambda: ledger.raise_limit("patients", 2 * NANO),
+        ):
+            change()
+            assert json.loads(anchor.read_text()) == ledger.head().to_dict()
+    with Ledger.open(location, anchor=anchor) as again:
+        assert again.verify().ok
+        assert [entry.kind for entry in again.entries()][0] == "anchor"
+
+
+def test_a_restored_copy_is_locked_and_says_how_to_go_on(path: Path, anchor: Path) -> None:
+    with begin(path, anchor) as ledger:
+        ask(ledger, "q1")
+    shutil.copy(path, f"{path}.old")
+    with begin(path, anchor) as ledger:
+        ask(ledger, "q2")
+    shutil.copy(f"{path}.old", path)
+    with pytest.raises(LedgerBehindAnchor, match="older copy") as caught:
+        Ledger.open(path, anchor=anchor)
+    assert "open_epoch" in str(caught.value)
+    with pytest.raises(LedgerError, match="must be opened with its anchor"):
+        Ledger.open(path)
+
+
+def test_a_copy_that_went_another_way_is_locked(path: Path, anchor: Path) -> None:
+    with begin(path, anchor) as ledger:
+        ask(ledger, "q1")
+    shutil.copy(path, f"{path}.old")
+    shutil.copy(anchor, f"{anchor}.old")
+    with begin(path, anchor) as ledger:
+        ask(ledger, "q2")
+    kept = anchor.read_text()
+    shutil.copy(f"{path}.old", path)
+    shutil.copy(f"{anchor}.old", anchor)
+    with begin(path, anchor) as ledger:
+        for key in ("q3", "q4", "q5"):
+            ask(ledger, key)
+    anchor.write_text(kept)
+    with pytest.raises(LedgerBehindAnchor, match="is not the one that was anchored"):
+        Ledger.open(path, anchor=anchor)
+
+
+def test_another_ledgers_anchor_is_refused(tmp_path: Path, anchor: Path) -> None:
+    begin(tmp_path / "one.ledger", anchor).close()
+    Ledger.open(tmp_path / "two.ledger").close()
+    with pytest.raises(LedgerBehindAnchor, match="another ledger's"):
+        Ledger.open(tmp_path / "two.ledger", anchor=anchor)
+
+
+def test_a_lost_ledger_is_not_made_anew_beside_its_anchor(tmp_path: Path, path: Path, anchor: Path) -> None:
+    begin(path, anchor).close()
+    path.unlink()
+    with pytest.raises(LedgerBehindAnchor, match="the ledger is gone"):
+        Ledger.open(path, anchor=anchor)
+    assert not path.exists()
+
+
+def test_a_deleted_anchor_locks_the_ledger(location: str, anchor: Path) -> None:
+    begin(location, anchor).close()
+    anchor.unlink()
+    with pytest.raises(LedgerBehindAnchor, match="the anchor is missing"):
+        Ledger.open(location, anchor=anchor)
+
+
+def test_an_anchor_deleted_or_ahead_while_the_ledger_is_open_stops_it(location: str, anchor: Path) -> None:
+    with begin(location, anchor) as ledger:
+        content = json.loads(anchor.read_text())
+        anchor.write_text(json.dumps({**content, "seq": content["seq"] + 5}))
+        with pytest.raises(LedgerBehindAnchor, match="older copy"):
+            ask(ledger, "q1")
+        anchor.unlink()
+        with pytest.raises(LedgerBehindAnchor, match="missing"):
+            ask(ledger, "q1")
+        assert ledger.account("patients").spent == 0
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"ledger": "x"}', "\x00\x01", '{"seq": "many"}'])
+def test_an_anchor_that_cannot_be_read_locks_the_ledger(path: Path, anchor: Path, content: str) -> None:
+    begin(path, anchor).close()
+    anchor.write_text(content)
+    with pytest.raises(LedgerBehindAnchor, match="cannot be read"):
+        Ledger.open(path, anchor=anchor)
+    with Ledger.open_epoch(path, anchor=anchor) as ledger:
+        assert ledger.account("patients").remaining == 0
+
+
+def test_a_ledger_used_without_an_anchor_can_get_one_later(location: str, anchor: Path) -> None:
+    with Ledger.open(location) as ledger:
+        ledger.open_account("patients", {}, limit=NANO, rules={})
+        ask(ledger, "q1")
+    with Ledger.open(location, anchor=anchor) as ledger:
+        assert json.loads(anchor.read_text()) == ledger.head().to_dict()
+    with pytest.raises(LedgerError, match="must be opened with its anchor"):
+        Ledger.open(location)
+
+
+def test_a_crash_between_the_first_anchor_and_its_entry_locks_nothing(path: Path, anchor: Path) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.open_account("patients", {}, limit=NANO, rules={})
+        Anchor(anchor).advance(ledger.head())
+    with Ledger.open(path, anchor=anchor) as ledger:
+        assert ledger.entries()[-1].kind == "anchor"
+
+
+def test_a_crash_between_a_charge_and_its_anchor_locks_nothing_and_is_made_good(
+    location: str, anchor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with begin(location, anchor) as ledger:
+        monkeypatch.setattr(Anchor, "advance", lambda *_, **__: None)
+        ask(ledger, "q1")
+        monkeypatch.undo()
+        assert json.loads(anchor.read_text())["seq"] < ledger.head().seq
+        # The charge is a killed writer's as far as the next asker can tell; it is anchored before it is reported.
+        assert not ask(ledger, "q1").charged
+        assert json.loads(anchor.read_text()) == ledger.head().to_dict()
+
+
+def test_a_new_epoch_has_nothing_remaining_and_ends_open_reservations(path: Path, anchor: Path) -> None:
+    with begin(path, anchor) as ledger:
+        ask(ledger, "open")
+        done = ledger.commit(ask(ledger, "done"), digest="aa", media_type="text/plain", size=1)
+    shutil.copy(path, f"{path}.old")
+    with begin(path, anchor) as ledger:
+        ledger.commit(ask(ledger, "open"), digest="lost", media_type="text/plain", size=1)
+    shutil.copy(f"{path}.old", path)
+    with Ledger.open_epoch(path, anchor=anchor) as ledger:
+        assert ledger.account("patients").remaining == 0
+        assert ledger.head().epoch == 1
+        assert json.loads(anchor.read_text()) == ledger.head().to_dict()
+        assert ask(ledger, "open").state == "failed"
+        assert ask(ledger, "done").digest == "aa"
+        assert ledger.verify_receipt(done.receipt())
+        assert ledger.entries("patients")[-1].kind == "epoch"
+        with pytest.raises(BudgetExceeded, match="0 of 1 remain"):
+            ask(ledger, "q9", cost=1)
+    with Ledger.open(path, anchor=anchor) as ledger:
+        ledger.raise_limit("patients", 2 * NANO)
+        assert ask(ledger, "q9").charged
+        assert ledger.verify().ok
+    # The same old copy once more is behind the new epoch, however many entries it grows.
+    shutil.copy(f"{path}.old", path)
+    with pytest.raises(LedgerBehindAnchor, match="epoch"):
+        Ledger.open(path, anchor=anchor)
+
+
+def test_a_new_epoch_is_refused_while_ledger_and_anchor_agree(location: str, anchor: Path) -> None:
+    begin(location, anchor).close()
+    with pytest.raises(LedgerError, match="not behind its anchor"):
+        Ledger.open_epoch(location, anchor=anchor)
+    with Ledger.open(location, anchor=anchor) as ledger:
+        assert ledger.account("patients").remaining == NANO
+
+
+def test_a_new_epoch_of_a_ledger_that_is_not_there_is_an_error(path: Path, anchor: Path) -> None:
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger.open_epoch(path, anchor=anchor)
+
+
+def test_the_anchor_never_goes_back_under_concurrency(anchor: Path) -> None:
+    heads = [Head(ledger="1f", epoch=0, seq=seq, hash=f"{seq:064x}") for seq in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda head: Anchor(anchor).advance(head), reversed(heads)))
+    assert Anchor(anchor).read() == heads[-1]
+
+
+@pytest.mark.parametrize("where", [".", "missing/data.anchor"])
+def test_an_anchor_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, path: Path, where: str) -> None:
+    with pytest.raises(LedgerError, match="must be a file in an existing directory"):
+        Ledger.open(path, anchor=tmp_path / where)
+    assert not path.exists()
