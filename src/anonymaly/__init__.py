@@ -14,6 +14,7 @@ from anonymaly.version import __version__
 
 
 if TYPE_CHECKING:
+    from anonymaly import datasets
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
@@ -47,6 +48,7 @@ __all__ = [
     "Timestamps",
     "__version__",
     "compose",
+    "datasets",
     "simulate",
 ]
 
@@ -72,6 +74,8 @@ _HOMES = {
     "simulate": "simulation",
 }
 
+_MODULES = ("datasets",)
+
 
 def __getattr__(name: str) -> Any:
     from anonymaly.questions import QUESTIONS  # noqa: PLC0415  (not a public name of this module)
@@ -80,6 +84,8 @@ def __getattr__(name: str) -> Any:
         module, _, kind = home.partition(":")
         if kind == name:
             return getattr(importlib.import_module(module), name)
+    if name in _MODULES:
+        return importlib.import_module(f"anonymaly.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'anonymaly' has no attribute {name!r}")
     found = getattr(importlib.import_module(f"anonymaly.{_HOMES[name]}"), name)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, model_validator
 
 from anonymaly.errors import InputError
-from anonymaly.value import Number, Value
+from anonymaly.value import Number, Ordered, Value, is_text
 
 
 class Interval(Value):
@@ -43,11 +46,15 @@ class Interval(Value):
                 field="low",
                 next_step="Give the lower bound first.",
             )
+        if not math.isfinite(self.width):
+            raise InputError(
+                "is wider than any number", field="high", next_step="Give bounds that values can come near."
+            )
         if self.step is not None:
-            steps = (self.high - self.low) / self.step if self.step > 0 else 0
-            if steps < 1 or not math.isclose(steps, round(steps), rel_tol=1e-9):
+            steps = self.width / self.step if self.step > 0 else 0
+            if not (1 <= steps < math.inf and math.isclose(steps, round(steps), rel_tol=1e-9)):
                 raise InputError(
-                    f"{self.step} does not divide the width {self.high - self.low}",
+                    f"{self.step} does not divide the width {self.width}",
                     field="step",
                     next_step="Give a positive step with both bounds on its grid.",
                 )
@@ -60,7 +67,9 @@ class Interval(Value):
 
     def contains(self, value: Any) -> bool:
         """Say whether a value lies within the bounds; null and NaN do not."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            return False
+        if isinstance(value, Decimal) and not value.is_finite():
             return False
         return bool(self.low <= value <= self.high)
 
@@ -73,11 +82,16 @@ class Categories(Value):
     """One of a public list of values, all text or all whole numbers."""
 
     type: Literal["categories"] = "categories"
-    values: tuple[StrictStr | StrictInt, ...] = Field(min_length=1)
+    values: Annotated[tuple[StrictStr | StrictInt, ...], Ordered] = Field(min_length=1)
 
     if TYPE_CHECKING:
 
         def __init__(self, values: Sequence[str] | Sequence[int], *, type: str = "categories") -> None: ...
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _plain(cls, values: Any) -> Any:
+        return [_plain_category(value) for value in values] if isinstance(values, list | tuple) else values
 
     @field_validator("values")
     @classmethod
@@ -87,7 +101,7 @@ class Categories(Value):
                 "mixes text and whole numbers", field="values", next_step="Write all of them as text, in quotes."
             )
         if len(set(values)) < len(values):
-            repeated = next(value for value in values if values.count(value) > 1)
+            repeated = next(value for value, times in Counter(values).items() if times > 1)
             raise InputError(f"names {repeated!r} twice", field="values", next_step="Name each value once.")
         return values
 
@@ -98,12 +112,40 @@ class Categories(Value):
 
     def contains(self, value: Any) -> bool:
         """Say whether a value is one of the list."""
-        return not isinstance(value, bool) and value in self.values
+        return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
 
     def describe(self) -> str:
         """Say the domain in a few words."""
         shown = ", ".join(str(value) for value in self.values[:5])
         return f"one of {shown}" + (f" … ({len(self.values)} values)" if len(self.values) > 5 else "")
+
+
+def _plain_category(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise InputError(
+            "has true or false among its values, which is how YAML reads yes, no, on and off",
+            field="values",
+            next_step="Put such values in quotes, or declare a Flag.",
+        )
+    if isinstance(value, Integral):
+        if not -(2**63) <= int(value) < 2**63:
+            raise InputError(
+                "has a whole number of more than 64 bits",
+                field="values",
+                next_step="Write all of them as text, in quotes.",
+            )
+        return int(value)
+    if not isinstance(value, str):
+        raise InputError(
+            f"must be text or whole numbers, got {type(value).__name__}",
+            field="values",
+            next_step="Put the values in quotes.",
+        )
+    if "\0" in value or not is_text(value):
+        raise InputError(
+            "has a character that no engine can hold", field="values", next_step="Leave that value out."
+        )
+    return str(value)
 
 
 class Flag(Value):
@@ -122,9 +164,10 @@ class Flag(Value):
 
 def read_moment(text: Any) -> datetime:
     """Read a date or a date and time without a zone, as in 2026-01-31 or 2026-01-31 12:00."""
-    if isinstance(text, datetime):
-        moment = text
-    elif isinstance(text, date):
+    if isinstance(text, datetime) and text == text:  # pandas' NaT is a datetime, and unequal to itself
+        # Rebuilt, because subclasses carry more than their JSON says.
+        moment = datetime.combine(text.date(), text.timetz())
+    elif isinstance(text, date) and text == text:
         moment = datetime(text.year, text.month, text.day)
     else:
         try:
@@ -197,7 +240,7 @@ class Bins(Value):
 
     type: Literal["bins"] = "bins"
     column: StrictStr
-    edges: tuple[Number, ...] = Field(min_length=2)
+    edges: Annotated[tuple[Number, ...], Ordered] = Field(min_length=2)
 
     if TYPE_CHECKING:
 
@@ -241,6 +284,7 @@ def read_domain(data: Any, *, field: str) -> Domain:
     if not isinstance(data, Mapping) or data.get("type") not in KINDS:
         raise InputError("is not a declaration of a column", field=field, next_step=advice)
     try:
-        return _DOMAIN.validate_python(dict(data))
+        return _DOMAIN.validate_python({str(name): item for name, item in data.items()})
     except InputError as error:
-        raise InputError(error.problem, field=f"{field}.{error.field}", next_step=error.next_step) from None
+        place = f"{field}.{error.field}" if error.field else field
+        raise InputError(error.problem, field=place, next_step=error.next_step) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from numbers import Integral
 
 from anonymaly.errors import InputError
 
@@ -21,8 +22,17 @@ LONGEST_TEXT = 60  # more digits than any ε has; keeps a megabyte of zeros from
 Number = int | float | str | Decimal
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else "too long"
+def _read(value: Number) -> Decimal:
+    """Read a number as it is written: 0.1 is 0.1, although the float nearest to it is a little more."""
+    if isinstance(value, float):
+        return Decimal(repr(float(value)))
+    if isinstance(value, Integral):
+        return Decimal(int(value))  # not through text, which Python refuses for thousands of digits
+    text = str(value).strip()
+    # Decimal also reads 1_000 and other alphabets' digits; in a budget they are slips.
+    if len(text) > LONGEST_TEXT or "_" in text or not text.isascii():
+        raise InvalidOperation
+    return Decimal(text)
 
 
 def to_nano(value: Number, *, field: str = "epsilon") -> int:
@@ -34,34 +44,37 @@ def to_nano(value: Number, *, field: str = "epsilon") -> int:
     100000000
     """
     advice = "Give a positive number with at most nine decimals, such as 0.1."
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+    if isinstance(value, bool) or not isinstance(value, Integral | float | str | Decimal):
         raise InputError(f"must be a number, got {type(value).__name__}", field=field, next_step=advice)
     try:
-        # repr of a float is the shortest text that reads back as it: 0.1 means 0.1, not 0.1000000000000000055.
-        number = Decimal(repr(value) if isinstance(value, float) else _short(str(value).strip()))
+        number = _read(value)
     except InvalidOperation:
         raise InputError("must be a number", field=field, next_step=advice) from None
     if not number.is_finite():
         raise InputError("must be finite, got NaN or infinity", field=field, next_step=advice)
     if number <= 0:
-        raise InputError(f"must be positive, got {number}", field=field, next_step=advice)
+        raise InputError(f"must be positive, got {_shown(number)}", field=field, next_step=advice)
     # Compared before scaling, because Decimal would round 1e999999 × 10^9 or build a huge integer.
     if number > LARGEST // NANO:
         raise InputError(
-            f"must be at most {LARGEST // NANO}, got {number}: a larger one promises nothing",
+            f"must be at most {LARGEST // NANO}, got {_shown(number)}: a larger one promises nothing",
             field=field,
             next_step=advice,
         )
-    # Through a fraction, because Decimal rounds to 28 digits; the adjusted exponent keeps the power of ten small.
+    # Through a fraction, because Decimal rounds to 28 digits; the exponent keeps the power of ten small.
     nano = Fraction(number) * NANO if number.adjusted() >= -DECIMALS else Fraction(1, 2)
     if nano.denominator != 1:
-        rounded = max(Decimal(round(nano)), Decimal(1)).scaleb(-DECIMALS).normalize()
         raise InputError(
-            f"has more than nine decimals ({number}), and the ledger counts billionths",
+            f"has more than nine decimals ({_shown(number)}), and the ledger counts billionths",
             field=field,
-            next_step=f"Round it, for instance to {rounded:f}.",
+            next_step=f"Round it, for instance to {to_text(max(round(nano), 1))}.",
         )
     return int(nano)
+
+
+def _shown(number: Decimal) -> str:
+    text = str(number)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:20]}…"
 
 
 def to_text(nano: int) -> str:
@@ -72,7 +85,10 @@ def to_text(nano: int) -> str:
     >>> to_text(100_000_000), to_text(2_000_000_000)
     ('0.1', '2')
     """
-    return f"{Decimal(nano).scaleb(-DECIMALS).normalize():f}"
+    # By its digits: arithmetic on Decimal rounds to 28 of them, and Python's int has a longest text.
+    digits = str(Decimal(abs(nano))).zfill(DECIMALS + 1)
+    text = f"{digits[:-DECIMALS]}.{digits[-DECIMALS:]}".rstrip("0").rstrip(".")
+    return f"-{text}" if nano < 0 else text
 
 
 def to_fraction(nano: int) -> Fraction:

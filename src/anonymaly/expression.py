@@ -11,6 +11,7 @@ costs no more than an honest one.
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +54,12 @@ def write_literal(value: Literal) -> str:
     return repr(value)
 
 
+def read_value(record: Record, column: str) -> Any:
+    """Return a record's value as the table's view shows it: what is not a finite number is null."""
+    value = record.get(column)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 class Predicate(ABC):
     """A condition on one record: true, false, or unknown because of a null."""
 
@@ -84,7 +91,7 @@ class Comparison(Predicate):
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
-        value = record.get(self.column)
+        value = read_value(record, self.column)
         return None if value is None else bool(COMPARISONS[self.operator](value, self.literal))
 
     def columns(self) -> Iterator[str]:
@@ -109,7 +116,7 @@ class Membership(Predicate):
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
-        value = record.get(self.column)
+        value = read_value(record, self.column)
         return None if value is None else value in self.literals
 
     def columns(self) -> Iterator[str]:
@@ -133,7 +140,7 @@ class IsNull(Predicate):
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
-        return record.get(self.column) is None
+        return read_value(record, self.column) is None
 
     def columns(self) -> Iterator[str]:
         """Name the column."""
@@ -151,12 +158,12 @@ class Truth(Predicate):
 
     def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
         """Compile the flag."""
-        flag: ir.BooleanValue = table[self.column]  # type: ignore[assignment]
+        flag: ir.BooleanValue = table[self.column]
         return flag
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
-        value = record.get(self.column)
+        value = read_value(record, self.column)
         return None if value is None else bool(value)
 
     def columns(self) -> Iterator[str]:

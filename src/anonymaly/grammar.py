@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, read_moment
 from anonymaly.errors import ExpressionError
@@ -27,11 +28,14 @@ from anonymaly.expression import (
 LONGEST_TEXT = 10_000
 LARGEST_TREE = 500
 DEEPEST_TREE = 40
-LANGUAGE = "Write comparisons of a column with a value, joined by and, or, not, as in age >= 18 and ward in ['A', 'B']."
+LANGUAGE = (
+    "Write comparisons of a column with a value, joined by and, or, not, "
+    "as in age >= 18 and ward in ['A', 'B']."
+)
 
 _TOKEN = re.compile(
     r"""\s*(?:
-        (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z_0-9]))
+        (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![A-Za-z_0-9]))
       | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
       | (?P<quoted>`[^`]+`)
       | (?P<word>[A-Za-z_][A-Za-z_0-9]*)
@@ -66,13 +70,25 @@ def parse(text: str, columns: Mapping[str, Domain], *, field: str = "where") -> 
     """
     if not isinstance(text, str):
         raise ExpressionError(f"must be text, got {type(text).__name__}", field=field, next_step=LANGUAGE)
+    _refuse_long(text, "has", field)
+    tree = _Parser(text, columns, field).parse()
+    # A question keeps the canonical text and must be able to read it again.
+    _refuse_long(str(tree), "has, written out in full,", field)
+    return tree
+
+
+def _refuse_long(text: str, has: str, field: str) -> None:
     if len(text) > LONGEST_TEXT:
         raise ExpressionError(
-            f"has {len(text):,} characters; at most {LONGEST_TEXT:,} are read",
+            f"{has} {len(text):,} characters; at most {LONGEST_TEXT:,} are read",
             field=field,
             next_step="Shorten it; a long list of values is shorter with `in`.",
         )
-    return _Parser(text, columns, field).parse()
+
+
+def _flat(kind: type[Conjunction | Disjunction], parts: list[Predicate]) -> tuple[Predicate, ...]:
+    """Dissolve brackets that change nothing: (a and b) and c is a and b and c, one tree and one text."""
+    return tuple(inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,)))
 
 
 class _Parser:
@@ -97,13 +113,13 @@ class _Parser:
         parts = [self.conjunction()]
         while self.accept("or"):
             parts.append(self.conjunction())
-        return parts[0] if len(parts) == 1 else Disjunction(tuple(parts))
+        return parts[0] if len(parts) == 1 else Disjunction(_flat(Disjunction, parts))
 
     def conjunction(self) -> Predicate:
         parts = [self.negation()]
         while self.accept("and"):
             parts.append(self.negation())
-        return parts[0] if len(parts) == 1 else Conjunction(tuple(parts))
+        return parts[0] if len(parts) == 1 else Conjunction(_flat(Conjunction, parts))
 
     def negation(self) -> Predicate:
         self.depth += 1
@@ -125,7 +141,7 @@ class _Parser:
 
     def condition(self) -> Predicate:
         start = self.current
-        if start.kind in ("number", "text") or start.text in ("true", "false"):
+        if start.kind in ("number", "text") or self.at("true") or self.at("false"):
             literal = self.literal()
             operator = self.comparison()
             column = self.column()
@@ -140,7 +156,7 @@ class _Parser:
             return Negation(self.membership(column))
         if self.accept("in"):
             return self.membership(column)
-        if self.current.text in COMPARISONS or self.current.text in _SPELLINGS:
+        if self.current.kind == "symbol" and _SPELLINGS.get(self.current.text, self.current.text) in COMPARISONS:
             operator = self.comparison()
             literal = self.literal()
             return Comparison(column, operator, self.typed(column, operator, literal))
@@ -150,7 +166,7 @@ class _Parser:
 
     def membership(self, column: str) -> Predicate:
         opening = self.current.text
-        if opening not in _CLOSING:
+        if self.current.kind != "symbol" or opening not in _CLOSING:
             raise self.problem("expected a list in brackets after `in`")
         self.position += 1
         literals = [self.typed(column, "in", self.literal())]
@@ -188,16 +204,22 @@ class _Parser:
             # Engines compare 64-bit numbers; a longer one would fail there, after the charge.
             if abs(number) >= 2.0**63:
                 raise self.problem("has a number too large to compare with", back=1)
-            exact = int(token.text) if re.fullmatch(r"[+-]?\d+", token.text) else number
-            return int(exact) if isinstance(exact, float) and exact.is_integer() else exact
+            if not number.is_integer():
+                return number
+            # Where a column is of floats, an engine would round it, and Python would not.
+            if token.text.lstrip("+-").isdigit() and Decimal(token.text) != int(number):
+                raise self.problem("has a number with more digits than a column can hold", back=1)
+            return int(number)
         if token.kind == "text":
             return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+        if token.kind == "name":
+            raise self.problem(
+                f"expected a value, found the name {token.text!r}: text goes in quotes", back=1
+            )
         if token.text in ("true", "false"):
             return token.text == "true"
         if token.text == "null":
             raise self.problem("compares with null; write `is null`", back=1)
-        if token.kind == "name":
-            raise self.problem(f"expected a value, found the name {token.text!r}: text goes in quotes", back=1)
         raise self.problem(f"expected a value, found {token.text or 'the end'!r}", back=1)
 
     def typed(self, column: str, operator: str, literal: Literal) -> Literal:
@@ -220,15 +242,20 @@ class _Parser:
                 raise self.problem(f"{column} is opaque: only `is null` may be asked of it", back=1)
         shown = write_literal(literal)
         raise self.problem(
-            f"{write_column(column)} is {domain.describe()}; it cannot be compared by {operator} with {shown}", back=1
+            f"{write_column(column)} is {domain.describe()}; it cannot be compared by {operator} with {shown}",
+            back=1,
         )
 
     @property
     def current(self) -> _Token:
         return self.tokens[self.position]
 
+    def at(self, text: str) -> bool:
+        # By kind too: a column in backquotes may be called `true` or even `(`.
+        return self.current.text == text and self.current.kind in ("word", "symbol")
+
     def accept(self, text: str) -> bool:
-        if self.current.text == text and self.current.kind in ("word", "symbol"):
+        if self.at(text):
             self.position += 1
             return True
         return False

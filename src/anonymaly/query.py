@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Released = Mapping[str, Any]
+_TYPES = {
+    "interval": pa.float64(),
+    "categories": pa.string(),
+    "flag": pa.bool_(),
+    "timestamps": pa.timestamp("us"),
+}
 Questions = Mapping[str, str]  # question → "module:Class", as in questions.py
 
 Epsilon = Annotated[
@@ -61,7 +67,9 @@ class Example:
 
     def dataset(self, records: Mapping[str, list[Any]] | None = None, **options: Any) -> Dataset:
         """Return the table, or one declared alike with other records."""
-        table = pa.table(dict(self.records if records is None else records))
+        given = self.records if records is None else records
+        # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
+        table = pa.table({name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()})
         return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
 
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, TypeAdapter, field_validator
 
 from anonymaly.domain import Categories, Domain, Flag, Interval
 from anonymaly.errors import InputError
 from anonymaly.expression import Predicate, Record
 from anonymaly.grammar import parse
-from anonymaly.value import Number, Value
+from anonymaly.value import Number, Ordered, Value
 
 Metric = Literal["euclidean", "manhattan", "chebyshev"]
-Names = Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered]
 
 
 def _distinct(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -76,7 +76,7 @@ class AnomalyModel(Value):
     beta: StrictInt = Field(ge=1)
     k: StrictInt = Field(default=1, ge=1)
     metric: Metric = "euclidean"
-    scaled: bool = False
+    scaled: StrictBool = False
 
     if TYPE_CHECKING:
 
@@ -160,9 +160,11 @@ def read_rule(data: Any, *, field: str) -> Rule:
         raise InputError(
             "is not a rule",
             field=field,
-            next_step=f"Give type ({', '.join(KINDS)}) and its fields, as in {{type: policy, text: age >= 18}}.",
+            next_step=f"Give type ({', '.join(KINDS)}) and its fields, "
+            "as in {type: policy, text: age >= 18}.",
         )
     try:
-        return _RULE.validate_python(dict(data))
+        return _RULE.validate_python({str(name): item for name, item in data.items()})
     except InputError as error:
-        raise InputError(error.problem, field=f"{field}.{error.field}", next_step=error.next_step) from None
+        place = f"{field}.{error.field}" if error.field else field
+        raise InputError(error.problem, field=place, next_step=error.next_step) from None

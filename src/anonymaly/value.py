@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of everything that is declared, asked or promised: a frozen, validated value with one JSON form."""
+"""The base of all that is declared, asked or promised: a frozen, validated value with one JSON form."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -22,7 +23,19 @@ def canonical_json(data: Any) -> str:
     >>> canonical_json({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    if not is_text(text):
+        raise InputError("has half a surrogate pair in a text", next_step="Give text that is valid Unicode.")
+    return text
+
+
+def is_text(text: str) -> bool:
+    """Say whether files and engines can hold a text: Python's may contain half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def digest(data: Any) -> str:
@@ -31,18 +44,33 @@ def digest(data: Any) -> str:
 
 
 def _only_numbers(number: Any) -> Any:
-    if isinstance(number, bool) or not isinstance(number, int | float):
+    if isinstance(number, bool) or not isinstance(number, Integral | float):
         raise ValueError("must be a number")
-    if not math.isfinite(number):
+    try:
+        finite = math.isfinite(number)
+    except OverflowError:
+        raise ValueError("must be below 1e308") from None
+    if not finite:
         raise ValueError("must be finite, got NaN or infinity")
-    return number
+    return int(number) if isinstance(number, Integral) else float(number)  # numpy's numbers become plain ones
 
 
 def _shortest(number: int | float) -> int | float:
     # 120 and 120.0 declare the same bound, so they must be the same text in a fingerprint.
+    # Engines hold no longer whole numbers than these.
+    if abs(number) >= 2**63:
+        return float(number)
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def _in_order(values: Any) -> Any:
+    # Python orders a set of text anew in every process, so it would be another declaration each time.
+    if isinstance(values, set | frozenset):
+        raise ValueError("has no order; give a list")
+    return values
+
+
+Ordered = BeforeValidator(_in_order)
 Number = Annotated[int | float, BeforeValidator(_only_numbers), AfterValidator(_shortest)]
 
 
@@ -111,5 +139,6 @@ def explain(problem: ValidationError, kind: type[BaseModel]) -> InputError:
         others = sorted({".".join(str(part) for part in error["loc"]) for error in errors[1:]} - {field})
         reason += f" (also wrong: {', '.join(others)})" if others else ""
     fields = [name for name in kind.model_fields if name != "type"]
-    next_step = f"{kind.__name__} takes {', '.join(fields)}." if fields else f"{kind.__name__} takes no fields."
-    return InputError(reason, field=field, next_step=next_step)
+    return InputError(
+        reason, field=field, next_step=f"{kind.__name__} takes {', '.join(fields) or 'no fields'}."
+    )

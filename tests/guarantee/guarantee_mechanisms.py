@@ -8,7 +8,6 @@ list of parts with independent randomness; the worst factor of the whole is the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import comb, inf
@@ -109,7 +108,3 @@ def which_part(pairs: Pairs) -> Mechanism:
     for a, b in pairs:
         parts[root(a)] = root(b)
     return [lambda tiny: {root(tiny): Fraction(1)}]
-
-
-def units(factor: float | Fraction) -> float:
-    return math.log2(factor)

@@ -56,19 +56,19 @@ class World:
         self.databases = multisets(len(records), largest)
         self.universe = multisets(len(records), beyond)
         self.columns: dict[str, Domain] = {"v": Interval(0, 10), "id": Opaque()}
-        self._found: dict[Relation, Pairs] = {}
+        self._found: dict[Any, Pairs] = {}
 
     def real(self, tiny: Tiny) -> list[dict[str, Any]]:
         return [self.records[place] for place in tiny]
 
     def pairs(self, relation: Relation, valid: Callable[[Any, Any], Any] | None = None) -> Pairs:
         """The relation as its own definition has it, on all ordered pairs of the databases."""
-        if relation not in self._found:
+        if (relation, valid) not in self._found:
             person = "id" if relation.rows > 1 else None
             real = {tiny: self.real(tiny) for tiny in self.databases}
             # Reversed, because the order of records in a database must not matter.
             turned = {tiny: records[::-1] for tiny, records in real.items()}
-            self._found[relation] = frozenset(
+            self._found[relation, valid] = frozenset(
                 (first, second)
                 for first in self.databases
                 for second in self.databases
@@ -76,7 +76,7 @@ class World:
                     real[first], turned[second], columns=self.columns, person=person, valid_contexts=valid
                 )
             )
-        return self._found[relation]
+        return self._found[relation, valid]
 
     def within(self, pairs: Iterable[tuple[Tiny, Tiny]]) -> Pairs:
         known = set(self.databases)

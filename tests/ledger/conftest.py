@@ -10,18 +10,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.pool import NullPool
+from intruder import raw_engine
 
 from anonymaly.ledger import Account, Ledger
 
 NANO = 10**9
 _numbers = itertools.count()
-
-
-def raw_engine(location: str) -> sa.Engine:
-    """A connection that knows nothing of the ledger's rules, as an intruder's would."""
-    url = location.replace("postgresql://", "postgresql+psycopg://")
-    return sa.create_engine(url if "://" in url else f"sqlite:///{url}", poolclass=NullPool)
 
 
 @pytest.fixture(scope="session")

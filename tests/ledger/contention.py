@@ -10,7 +10,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Protocol
 
 import sqlalchemy as sa
-from sqlalchemy.pool import NullPool
+from intruder import raw_engine
 
 from anonymaly.errors import BudgetExceeded
 from anonymaly.ledger import Ledger
@@ -51,12 +51,7 @@ class CheckThenCharge:
     """The mutant: reads what remains, then charges unconditionally, on a table without constraints."""
 
     def __init__(self, location: str, barrier: Barrier) -> None:
-        url = location.replace("postgresql://", "postgresql+psycopg://")
-        self._engine = sa.create_engine(
-            url if "://" in url else f"sqlite:///{url}",
-            poolclass=NullPool,
-            connect_args={} if "://" in url else {"timeout": BARRIER_SECONDS},
-        )
+        self._engine = raw_engine(location)
         self._barrier = barrier
 
     def ask(self, run: int, process: int) -> bool:
@@ -74,7 +69,9 @@ class CheckThenCharge:
 CONTENDERS: dict[str, type[Contender]] = {"ledger": WithLedger, "mutant": CheckThenCharge}
 
 
-def _work(kind: str, location: str, barrier: Barrier, process: int, runs: int, results: Connection) -> None:
+def _work(
+    kind: str, location: str, barrier: Barrier, *, process: int, runs: int, results: Connection
+) -> None:
     contender = CONTENDERS[kind](location, barrier)
     results.send([contender.ask(run, process) for run in range(runs)])
     results.close()
@@ -89,7 +86,11 @@ def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> l
     children = []
     for process in range(processes):
         receiving, sending = context.Pipe(duplex=False)
-        child = context.Process(target=_work, args=(kind, location, barrier, process, runs, sending))
+        child = context.Process(
+            target=_work,
+            args=(kind, location, barrier),
+            kwargs={"process": process, "runs": runs, "results": sending},
+        )
         child.start()
         sending.close()
         children.append((child, receiving))

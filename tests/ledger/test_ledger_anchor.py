@@ -53,7 +53,7 @@ def test_the_anchor_holds_the_head_after_every_change(location: str, anchor: Pat
             assert json.loads(anchor.read_text()) == ledger.head().to_dict()
     with Ledger.open(location, anchor=anchor) as again:
         assert again.verify().ok
-        assert [entry.kind for entry in again.entries()][0] == "anchor"
+        assert again.entries()[0].kind == "anchor"
 
 
 def test_a_restored_copy_is_locked_and_says_how_to_go_on(path: Path, anchor: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_crash_between_a_charge_and_its_anchor_locks_nothing_and_is_made_good(
         ask(ledger, "q1")
         monkeypatch.undo()
         assert json.loads(anchor.read_text())["seq"] < ledger.head().seq
-        # The charge is a killed writer's as far as the next asker can tell; it is anchored before it is reported.
+        # To the next asker it is a killed writer's charge; it is anchored before it is reported.
         assert not ask(ledger, "q1").charged
         assert json.loads(anchor.read_text()) == ledger.head().to_dict()
 
@@ -216,3 +216,19 @@ def test_an_anchor_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, path: 
     with pytest.raises(LedgerError, match="must be a file in an existing directory"):
         Ledger.open(path, anchor=tmp_path / where)
     assert not path.exists()
+
+
+def test_a_charge_whose_anchor_cannot_be_written_stands_and_is_not_reported_as_made(
+    location: str, anchor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with begin(location, anchor) as ledger:
+        monkeypatch.setattr("anonymaly.ledger.anchor.os.fsync", no_space)
+        with pytest.raises(LedgerError, match=r"the anchor cannot be written.*what was charged stands"):
+            ask(ledger, "q1")
+        monkeypatch.undo()
+        assert ledger.account("patients").spent == NANO // 10
+        assert not ask(ledger, "q1").charged
+        assert json.loads(anchor.read_text()) == ledger.head().to_dict()

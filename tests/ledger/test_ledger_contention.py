@@ -5,9 +5,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from contention import AFFORDABLE, COST, charged_per_run
+from intruder import raw_engine
 
-from anonymaly.errors import BudgetExceeded
+from anonymaly.errors import BudgetExceeded, LedgerError
 from anonymaly.ledger import Ledger
 
 PROCESSES = 64
@@ -61,3 +63,21 @@ def test_of_many_commits_at_once_one_wins_and_all_get_its_record(location: str) 
         with ThreadPoolExecutor(8) as pool:
             assert len(set(pool.map(commit, range(32)))) == 1
         assert first.verify().ok
+
+
+def test_a_writer_that_hangs_makes_others_give_up_in_the_end_with_nothing_spent(
+    location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("session", "sqlite", "postgres"):
+        monkeypatch.setattr(f"anonymaly.ledger.{module}.PATIENCE_SECONDS", 1)
+    with Ledger.open(location) as ledger, raw_engine(location).connect() as hanging:
+        ledger.open_account("patients", {}, limit=COST, rules={})
+        if "://" in location:
+            hanging.exec_driver_sql("SELECT * FROM ledger_head FOR UPDATE")
+        else:
+            hanging.exec_driver_sql("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match=r"was busy for 1 seconds.*Nothing was spent"):
+            ledger.reserve("patients", analyst="owner", key="q", cost=COST, record={})
+        hanging.rollback()
+        assert ledger.account("patients").spent == 0
+        assert ledger.reserve("patients", analyst="owner", key="q", cost=COST, record={}).charged

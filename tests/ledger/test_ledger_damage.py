@@ -73,7 +73,7 @@ def test_a_flipped_byte_never_gives_budget_back(written: Path, tmp_path: Path) -
                 assert ledger.verify().ok
         except LedgerError:
             refused += 1
-    assert refused > 100
+    assert refused > 50
 
 
 def test_a_missing_file_beside_its_journal_is_damage_not_a_new_ledger(written: Path, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_refused_login_or_unknown_database_is_a_clear_error(postgres: str) -> 
 
 def test_a_role_that_may_not_create_tables_is_a_clear_error(postgres: str) -> None:
     import sqlalchemy as sa
-    from conftest import raw_engine
+    from intruder import raw_engine
 
     role = f"reader_{os.getpid()}"
     with raw_engine(postgres).begin() as connection:
@@ -171,7 +171,7 @@ def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("where", ["database", "session"])
 def test_a_server_that_may_forget_commits_is_refused(postgres: str, where: str) -> None:
     import sqlalchemy as sa
-    from conftest import raw_engine
+    from intruder import raw_engine
 
     url = postgres
     if where == "session":
@@ -186,7 +186,7 @@ def test_a_server_that_may_forget_commits_is_refused(postgres: str, where: str) 
 
 def test_a_server_without_fsync_is_refused(postgres: str) -> None:
     import sqlalchemy as sa
-    from conftest import raw_engine
+    from intruder import raw_engine
 
     administrator = raw_engine(postgres).execution_options(isolation_level="AUTOCOMMIT")
 
@@ -211,7 +211,7 @@ def test_a_server_without_fsync_is_refused(postgres: str) -> None:
 
 def test_a_connection_that_the_server_ended_is_made_anew(postgres: str) -> None:
     import sqlalchemy as sa
-    from conftest import raw_engine
+    from intruder import raw_engine
 
     with Ledger.open(postgres) as ledger:
         ledger.open_account("patients", {}, limit=NANO, rules={})
@@ -283,7 +283,7 @@ def test_a_fork_while_another_thread_writes_breaks_neither(ledger: Ledger, accou
     thread = threading.Thread(target=keep_writing)
     thread.start()
     try:
-        for number in range(10):
+        for number in range(3):
             assert in_child(
                 lambda number=number: ledger.reserve(
                     account, analyst="owner", key=f"child{number}", cost=1, record={}
@@ -292,5 +292,5 @@ def test_a_fork_while_another_thread_writes_breaks_neither(ledger: Ledger, accou
     finally:
         stop.set()
         thread.join()
-    assert ledger.account("patients").spent == len(written) + 10
+    assert ledger.account("patients").spent == len(written) + 3
     assert ledger.verify().ok

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an intruder with a database connection cannot do, and what is noticed if they switch the guards off."""
+"""What an intruder in the database cannot do, and what is noticed if they switch the guards off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORBIDDEN = {
     "a reservation gets cheaper": "UPDATE ledger_reservations SET cost = 1",
     "a reservation changes its key": "UPDATE ledger_reservations SET key = 'other' WHERE seq = 2",
     "a reservation ends without an entry": "UPDATE ledger_reservations SET state = 'committed' WHERE seq = 3",
-    "a committed reservation is reopened": "UPDATE ledger_reservations SET state = 'reserved', outcome = NULL",
+    "a committed one is reopened": "UPDATE ledger_reservations SET state = 'reserved', outcome = NULL",
     "a committed reservation fails": "UPDATE ledger_reservations SET state = 'failed' WHERE seq = 2",
     "a reservation is deleted": "DELETE FROM ledger_reservations",
     "a question is reserved twice": "INSERT INTO ledger_reservations"
@@ -154,24 +154,25 @@ def forge(location: str, execute: Execute, table: str, statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "statement", "finding"),
+    ("change", "finding"),
     [
-        ("accounts", "SET spent = 0", "spent is ε=0, its entries say ε=0.2"),
-        ("accounts", 'SET "limit" = 9000000000', "limit is ε=9, its entries say ε=1"),
-        ("analysts", "SET spent = 0", "what the analysts spent"),
-        ("reservations", "SET state = 'failed' WHERE seq = 2", "reservation 2 is not in the state"),
-        ("entries", "SET body = replace(body, '100000000', '1') WHERE seq = 2", "entry 2 is not the one"),
-        ("entries", "SET kind = 'rule' WHERE seq = 3", "entry 3 is filed under another kind"),
-        ("entries", "SET seq = 99 WHERE seq = 3", "entry 3 is missing"),
-        ("head", "SET ledger = 'other'", "entry 1 is not the one"),
-        ("head", "SET seq = seq - 1", "the head says entry 3, the chain ends at entry 4"),
-        ("head", "SET format = 7", "no head that this version can read"),
+        (("accounts", "SET spent = 0"), "spent is ε=0, its entries say ε=0.2"),
+        (("accounts", 'SET "limit" = 9000000000'), "limit is ε=9, its entries say ε=1"),
+        (("analysts", "SET spent = 0"), "what the analysts spent"),
+        (("reservations", "SET state = 'failed' WHERE seq = 2"), "reservation 2 is not in the state"),
+        (("entries", "SET body = replace(body, '100000000', '1') WHERE seq = 2"), "entry 2 is not the one"),
+        (("entries", "SET kind = 'rule' WHERE seq = 3"), "entry 3 is filed under another kind"),
+        (("entries", "SET seq = 99 WHERE seq = 3"), "entry 3 is missing"),
+        (("head", "SET ledger = 'other'"), "entry 1 is not the one"),
+        (("head", "SET seq = seq - 1"), "the head says entry 3, the chain ends at entry 4"),
+        (("head", "SET format = 7"), "no head that this version can read"),
     ],
 )
 def test_a_row_changed_by_hand_is_noticed_at_opening(
-    used: Ledger, location: str, execute: Execute, table: str, statement: str, finding: str
+    used: Ledger, location: str, execute: Execute, change: tuple[str, str], finding: str
 ) -> None:
     used.close()
+    table, statement = change
     forge(location, execute, f"ledger_{table}", f"UPDATE ledger_{table} {statement}")
     with pytest.raises(LedgerDamaged, match=finding) as caught:
         Ledger.open(location)

@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -127,7 +128,8 @@ class Session:
         SQLite's locks belong to the process, and its memory of them would be wrong in the child.
         """
         self._gate.acquire()
-        self._engine.dispose()
+        with suppress(Exception):  # an error here would leave the gate shut for ever
+            self._engine.dispose()
 
     def after_fork(self) -> None:
         """Go on, in the parent and in the child, each with a connection of its own."""

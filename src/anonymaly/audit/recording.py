@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise that writes down how it is called, and an engine connection that writes down what it is asked."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+
+from anonymaly.noise import Noise
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+# What a method adds noise to, or chooses by, is data by its nature: only its shape must not depend on rows.
+DATA_ARGUMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"add_two_sided_geometric": frozenset({"counts"}), "choose": frozenset({"utilities", "valid"})}
+)
+_READERS = ("to_pyarrow", "to_pyarrow_batches", "to_pandas", "to_polars", "execute", "raw_sql")
+_MEMORY_TABLE = re.compile(r"ibis_\w*memtable_\w+")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call for noise: everything about it that must not depend on rows."""
+
+    stage: str
+    method: str
+    parameters: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"{name}={text}" for name, text in self.parameters)
+        return f"{self.method}({listed}) in stage {self.stage}"
+
+
+class RecordingNoise(Noise):
+    """Noise that keeps a list of the calls made to it.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> noise = RecordingNoise.seeded(1)
+    >>> drawn = noise.add_two_sided_geometric([4, 5], Fraction(1, 2))
+    >>> print(noise.calls[0])
+    add_two_sided_geometric(counts=shape (2,), rate=1/2) in stage 
+    """
+
+    def __init__(self, fresh_key: Callable[[], bytes], *, reproducible: bool) -> None:
+        super().__init__(fresh_key, reproducible=reproducible)
+        self.calls: list[Call] = []
+        self.stage = ""
+        self.data_arguments = DATA_ARGUMENTS
+        self._inside = False
+
+    @classmethod
+    def seeded(cls, seed: int) -> RecordingNoise:
+        """Return recording noise that repeats from run to run."""
+        noise = super().seeded(seed)
+        assert isinstance(noise, cls)  # noqa: S101 - narrows the inherited return type
+        return noise
+
+    def __getattribute__(self, name: str) -> Any:
+        # Caught here rather than method by method, so that a draw added to Noise later is recorded as well.
+        attribute = super().__getattribute__(name)
+        if name.startswith("_") or not inspect.isroutine(attribute) or self._inside:
+            return attribute
+
+        @functools.wraps(attribute)
+        def recorded(*positions: Any, **names: Any) -> Any:
+            bound = inspect.signature(attribute).bind(*positions, **names)
+            bound.apply_defaults()
+            data = self.data_arguments.get(name, frozenset())
+            parameters = tuple(
+                (argument, f"shape {np.shape(value)}" if argument in data else _text(value))
+                for argument, value in bound.arguments.items()
+            )
+            self.calls.append(Call(self.stage, name, parameters))
+            self._inside = True
+            try:
+                return attribute(*positions, **names)
+            finally:
+                self._inside = False
+
+        return recorded
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes {hashlib.sha256(value).hexdigest()[:8]}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.tolist()}"
+    return str(value)
+
+
+@contextmanager
+def recorded_statements(table: ir.Table) -> Iterator[list[str]]:
+    """Collect the statements that the table's engine is asked to run, in full, while the block runs."""
+    backend = table.get_backend()
+    statements: list[str] = []
+    inside = False
+
+    def record(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def recorded(*positions: Any, **names: Any) -> Any:
+            nonlocal inside
+            if inside:
+                return method(*positions, **names)
+            asked = positions[0] if positions else next(iter(names.values()), "")
+            text = str(ibis.to_sql(asked)) if isinstance(asked, ibis.Expr) else str(asked)
+            statements.append(f"{name}: {_MEMORY_TABLE.sub('memtable', text)}")
+            inside = True
+            try:
+                return method(*positions, **names)
+            finally:
+                inside = False
+
+        return recorded
+
+    found = [name for name in _READERS if hasattr(backend, name)]
+    for name in found:
+        setattr(backend, name, record(name, getattr(backend, name)))
+    try:
+        yield statements
+    finally:
+        for name in found:
+            delattr(backend, name)
+
+
+class _Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.NOTSET)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+@contextmanager
+def recorded_lines(logger_name: str = "anonymaly") -> Iterator[list[str]]:
+    """Collect the log lines of all levels that the package writes while the block runs."""
+    logger, handler = logging.getLogger(logger_name), _Lines()
+    level, propagate = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(1)
+    logger.propagate = False  # an audit provokes failures on purpose; they are no news to whoever runs it
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate

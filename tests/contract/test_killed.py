@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Killed between any two steps, the next ask is right."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymaly import Curator, store
+from anonymaly.ledger import Ledger
+from anonymaly.query import Example, Query, load_question
+from anonymaly.questions import QUESTIONS
+from anonymaly.store import Store
+
+# Each step is a function on the way, and whether the process dies just before or just after it.
+STEPS: list[tuple[Any, str]] = [
+    (Ledger, "reserve"),
+    (Query, "combine"),
+    (Store, "keep"),
+    (store.os, "replace"),
+    (store, "_sync_folder"),
+    (Ledger, "commit"),
+    (Store, "open"),
+]
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _ask_and_die(question: str, ledger: Path, step: int, when: str) -> None:
+    """Ask, and be killed at one moment: nothing of this process survives but what is on disk."""
+    kind = load_question(question, QUESTIONS)
+    example = kind.example()
+    curator = Curator(example.dataset(), budget=10, ledger=ledger)
+    owner, name = STEPS[step]
+    original = getattr(owner, name)
+
+    def dying(*arguments: Any, **options: Any) -> Any:
+        if when == "before":
+            _die()
+        result = original(*arguments, **options)
+        _die()
+        return result
+
+    setattr(owner, name, dying)
+    if owner is Query and name in vars(kind):
+        setattr(kind, name, dying)
+    curator.ask(example.query)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
+def test_killed_at_any_step_the_next_ask_is_right(
+    kind: type[Query], example: Example, open_curator: Callable[..., Curator], tmp_path: Path, step: int, when: str
+) -> None:
+    curator = open_curator()  # opens the account, so that every death is in the middle of a question
+    curator.close()
+    ledger = tmp_path / "ledger" / "example.ledger"
+    # A fork server has imported everything once, so that each death costs a fork and not a start.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["anonymaly.curator", kind.__module__])
+    process = context.Process(target=_ask_and_die, args=(kind.question, ledger, step, when))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+    curator = open_curator()
+    charged_before = round(curator.spent * 10**9)
+    assert charged_before == (0 if (step, when) == (0, "before") else example.query.cost)
+    answer = curator.ask(example.query)
+    assert round(curator.spent * 10**9) == example.query.cost
+    assert [item.number for item in curator.answers()] == [answer.number]
+    assert curator.ask(example.query).receipt == answer.receipt
+    assert curator._ledger.verify().ok
+    reopened = open_curator()
+    assert len(list(reopened._store.folder.glob("*-*"))) == 1, "a draw that nobody was given was left behind"

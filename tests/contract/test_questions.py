@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every question promises to the curator, to the command line and to its readers."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from anonymaly import Curator
+from anonymaly.cli.main import app
+from anonymaly.dataset import Dataset
+from anonymaly.epsilon import to_nano
+from anonymaly.errors import InputError
+from anonymaly.query import Example, Query
+from anonymaly.questions import QUESTIONS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("epsilon", ["0.000000001", "0.1", "3", "50"])
+def test_the_cost_is_epsilon_and_known_before_any_row_is_read(
+    example: Example, adjacency: Any, epsilon: str
+) -> None:
+    query = type(example.query).read({**example.query.to_dict(), "epsilon": epsilon})
+    declaration = example.dataset().with_adjacency(adjacency)
+    resolved = query.resolve(declaration)
+    stages = resolved.stages(declaration)
+    assert resolved.cost == to_nano(epsilon)
+    assert resolved.guarantee(declaration).nano == to_nano(epsilon)
+    assert sum(stage.share for stage in stages) == resolved.cost
+    assert all(stage.share > 0 for stage in stages)
+    assert len({stage.name for stage in stages}) == len(stages)
+
+
+def test_a_preview_reads_no_rows_and_spends_nothing(
+    example: Example, open_curator: Callable[..., Curator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curator = open_curator()
+
+    def forbidden(self: Dataset) -> None:
+        raise AssertionError("a preview looked at the table")
+
+    monkeypatch.setattr(Dataset, "table", property(forbidden))
+    monkeypatch.setattr(Dataset, "check", forbidden)
+    preview = curator.preview(example.query)
+    assert curator.spent == 0
+    assert preview.guarantee.nano == preview.query.cost
+    assert str(preview.query.describe()) in str(preview)
+
+
+def test_the_promise_is_in_the_accounts_adjacency_and_unit(example: Example, adjacency: Any) -> None:
+    declaration = example.dataset().with_adjacency(adjacency)
+    guarantee = example.query.resolve(declaration).guarantee(declaration)
+    assert guarantee.relation.adjacency == adjacency
+    assert guarantee.relation.rows == declaration.rows
+
+
+def test_a_question_survives_json_and_its_text_is_canonical(example: Example) -> None:
+    query = example.query
+    again = Query.from_json(query.to_json(), QUESTIONS)
+    assert again == query
+    assert hash(again) == hash(query)
+    assert again.to_json() == query.to_json() == json.dumps(
+        json.loads(query.to_json()), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+
+
+def test_resolving_twice_changes_nothing(example: Example) -> None:
+    declaration = example.dataset().declaration
+    once = example.query.resolve(declaration)
+    assert once.resolve(declaration) == once
+
+
+def test_unknown_fields_are_refused(kind: type[Query], example: Example) -> None:
+    with pytest.raises(InputError, match="wherre"):
+        kind.read({**example.query.to_dict(), "wherre": "x"})
+
+
+def test_epsilon_is_required_named_and_has_no_default(kind: type[Query], example: Example) -> None:
+    fields = {name: item for name, item in example.query.to_dict().items() if name not in ("epsilon", "question")}
+    with pytest.raises(InputError, match="epsilon"):
+        kind(**fields)
+    with pytest.raises(InputError, match="without a name"):
+        kind("0.1", **fields)
+
+
+def test_a_question_cannot_be_changed_after_construction(example: Example) -> None:
+    for name in type(example.query).model_fields:
+        with pytest.raises(Exception, match="frozen"):
+            setattr(example.query, name, None)
+    assert isinstance(hash(example.query), int)
+
+
+def test_the_fingerprint_tells_questions_versions_and_repeats_apart(example: Example) -> None:
+    declaration = example.dataset().declaration
+    other = type(example.query).read({**example.query.to_dict(), "epsilon": "0.123"})
+    prints = [
+        example.query.fingerprint(declaration),
+        example.query.fingerprint(declaration, 1),
+        other.fingerprint(declaration),
+        example.query.fingerprint(example.dataset(version="2").declaration),
+        example.query.fingerprint(example.dataset(name="another").declaration),
+        example.query.fingerprint(example.dataset().with_adjacency("replace")),
+    ]
+    assert len(set(prints)) == len(prints)
+    assert example.query.fingerprint(example.dataset().declaration) == prints[0]
+
+
+def test_the_guarantee_and_a_documentation_page_exist(kind: type[Query]) -> None:
+    folder = Path(str(importlib.import_module(kind.__module__).__file__)).parent
+    assert "Proof" in (folder / "GUARANTEE.md").read_text("utf-8")
+    page = (ROOT / "docs" / "questions" / f"{kind.question}.md").read_text("utf-8")
+    assert f"am.{kind.__name__}(" in page
+    assert f"questions/{kind.question}.md" in (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+def test_every_field_is_an_option_of_its_command(kind: type[Query]) -> None:
+    result = CliRunner().invoke(app, [kind.question, "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
+    assert result.exit_code == 0
+    for name, field in kind.model_fields.items():
+        assert f"--{name.replace('_', '-')}" in result.output
+        assert field.description, f"{name} needs a description"
+
+
+def test_the_front_door_has_it(kind: type[Query]) -> None:
+    front = importlib.import_module("anonymaly")
+    assert kind.__name__ in front.__all__
+    assert getattr(front, kind.__name__) is kind
