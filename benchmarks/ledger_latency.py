@@ -88,7 +88,10 @@ def main() -> None:
         return
     table = Table("ledger", *COLUMNS.values(), title="The ledger's latency, every charge on disk")
     for row in rows:
-        table.add_row(row["ledger"], *(f"{row[column]:.3g}" for column in COLUMNS))
+        table.add_row(
+            row["ledger"],
+            *(f"{row[column]:,.4g}" if column != "entries" else f"{row[column]:,}" for column in COLUMNS),
+        )
     Console().print(table)
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +17,7 @@ from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, rea
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.rules import Rule, read_rule
-from anonymaly.value import digest
+from anonymaly.value import digest, is_text
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -125,6 +127,12 @@ class Dataset:
                 field="name",
                 next_step="Give the table a short name such as patients.",
             )
+        if not isinstance(public, bool):
+            raise InputError(
+                "must be True or False", field="public", next_step="Say True only of a table without secrets."
+            )
+        if version is None or not str(version) or not is_text(str(version)):
+            raise InputError("must be text", field="version", next_step='Give a text such as "2026-01".')
         declared = _read_columns(columns)
         self.declaration = Declaration(
             name=name,
@@ -132,10 +140,10 @@ class Dataset:
             columns=declared,
             rules=_read_rules(rules, declared),
             any_rule=rules == "any",
-            key=key,
-            person=person,
+            key=_read_name(key, "key"),
+            person=_read_name(person, "person"),
             rows=_read_unit(person, max_rows),
-            public=bool(public),
+            public=public,
         )
         needed = [*declared, *([key] if key else []), *([person] if person else [])]
         self._source = Source(source, table, needed)
@@ -155,23 +163,25 @@ class Dataset:
         """The only view questions get: declared columns, at most ``max_rows`` rows a person, no NaN."""
         raw = self._checked()
         view = raw.select(
-            **{name: _read_as(raw[name], domain, self._source.untyped) for name, domain in self._columns.items()},
+            **{name: self._read(raw[name], name, domain) for name, domain in self._columns.items()},
             **({_PERSON: _without_nan(raw[self.declaration.person])} if self.declaration.person else {}),
         )
-        return _truncate(view, list(self._columns), self.declaration.rows) if self.declaration.person else view
+        if self.declaration.person is None:
+            return view
+        return _truncate(view, list(self._columns), self.declaration.rows)
 
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         schema = self._source.table().schema()
         found = {name: schema[name] for name in schema.names}
         lines = [
-            ColumnCheck(name, domain.describe(), _type(found, name), self._problem(found, name, domain))
+            ColumnCheck(name, domain.describe(), self._type(found, name), self._problem(found, name, domain))
             for name, domain in self._columns.items()
         ]
         for role, name in (("key", self.declaration.key), ("person", self.declaration.person)):
             if name is not None and name not in self._columns:
                 missing = None if name in found else "is not in the table"
-                lines.append(ColumnCheck(name, role, _type(found, name), missing))
+                lines.append(ColumnCheck(name, role, self._type(found, name), missing))
         return lines
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
@@ -186,9 +196,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         rules = f", rules={list(self.declaration.rules)}" if self.declaration.rules else ""
-        return (
-            f"Dataset({self.name!r}, version={self.declaration.version!r}, columns={list(self._columns)}{rules})"
-        )
+        version = self.declaration.version
+        return f"Dataset({self.name!r}, version={version!r}, columns={list(self._columns)}{rules})"
 
     @property
     def _columns(self) -> Mapping[str, Domain]:
@@ -200,7 +209,7 @@ class Dataset:
             if line.problem is not None:
                 raise SchemaError(
                     f"{line.problem} (declared: {line.declared})",
-                    field=f"columns.{line.column}",
+                    field=f"columns.{line.column}" if line.column in self._columns else line.declared,
                     next_step=f"Mend the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
         return self._source.table()
@@ -208,24 +217,43 @@ class Dataset:
     def _problem(self, found: Mapping[str, dt.DataType], name: str, domain: Domain) -> str | None:
         if name not in found:
             return "is not in the table"
-        fits = self._source.untyped or _fits(found[name], domain)
+        fits = self._source.untyped or name in self._source.loose or _fits(found[name], domain)
         return None if fits else f"the table has {found[name]}, which does not fit"
+
+    def _type(self, found: Mapping[str, dt.DataType], name: str) -> str | None:
+        # What a loose column's values happen to be is a fact about the rows.
+        return self._source.loose.get(name, str(found[name])) if name in found else None
+
+    def _read(self, column: ir.Value, name: str, domain: Domain) -> ir.Value:
+        loose = name in self._source.loose and not _fits(column.type(), domain)
+        return _read_as(column.cast("string") if loose else column, domain)
 
 
 _PERSON = "__person__"
+_PLACE = "__place__"
+_LONGEST_EXACT = 2**53  # floats beyond it are not single whole numbers
 
 
 def _read_columns(columns: Mapping[str, Domain]) -> Mapping[str, Domain]:
     if not isinstance(columns, Mapping) or not columns:
         raise InputError(
-            "declares no columns", field="columns", next_step='Declare them, as in {"age": am.Interval(0, 120)}.'
+            "declares no columns",
+            field="columns",
+            next_step='Declare them, as in {"age": am.Interval(0, 120)}.',
         )
+    taken = {_PERSON, _PLACE}
     for name in columns:
-        if not isinstance(name, str) or not name or "`" in name or name == _PERSON:
+        unfit = not isinstance(name, str) or not name or "`" in name or "\0" in name or not is_text(name)
+        if unfit or name.lower() in taken:
             raise InputError(
-                f"cannot declare a column called {name!r}", field="columns", next_step="Rename the column."
+                f"cannot declare a column called {name!r}",
+                field="columns",
+                next_step="Rename the column; some engines do not tell capitals from small letters.",
             )
-    return MappingProxyType({name: read_domain(item, field=f"columns.{name}") for name, item in columns.items()})
+        taken.add(name.lower())
+    return MappingProxyType(
+        {name: read_domain(item, field=f"columns.{name}") for name, item in columns.items()}
+    )
 
 
 def _read_rules(
@@ -235,20 +263,35 @@ def _read_rules(
         return MappingProxyType({})
     if not isinstance(rules, Mapping):
         raise InputError(
-            'must be a mapping of names to rules, or "any"', field="rules", next_step='As in {"adults": am.Policy(…)}.'
+            'must be a mapping of names to rules, or "any"',
+            field="rules",
+            next_step='As in {"adults": am.Policy(…)}.',
         )
+    for name in rules:
+        if not isinstance(name, str) or not name or not is_text(name):
+            raise InputError(
+                f"cannot name a rule {name!r}", field="rules", next_step="Name it by a text such as adults."
+            )
     return MappingProxyType(
         {
-            str(name): read_rule(rule, field=f"rules.{name}").resolve(columns, field=f"rules.{name}")
+            name: read_rule(rule, field=f"rules.{name}").resolve(columns, field=f"rules.{name}")
             for name, rule in rules.items()
         }
     )
 
 
+def _read_name(name: str | None, field: str) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError("must be a column's name", field=field, next_step="Give the name as text.")
+    return name
+
+
 def _read_unit(person: str | None, max_rows: int | None) -> int:
     if person is None and max_rows is not None:
         raise InputError(
-            "is given without person", field="max_rows", next_step="Name the column that says whose row it is: person=."
+            "is given without person",
+            field="max_rows",
+            next_step="Name the column that says whose row it is: person=.",
         )
     if person is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
         raise InputError(
@@ -259,24 +302,20 @@ def _read_unit(person: str | None, max_rows: int | None) -> int:
     return max_rows or 1
 
 
-def _type(found: Mapping[str, dt.DataType], name: str) -> str | None:
-    return str(found[name]) if name in found else None
-
-
 def _fits(kind: dt.DataType, domain: Domain) -> bool:
-    # A frame's column of nothing but nulls has no type, and that must not be an error: it is a fact about rows.
+    # A column of nothing but nulls may have no type, and that must not be an error: it is a fact about rows.
     if kind.is_null():
         return True
     match domain:
         case Interval():
-            return kind.is_numeric() and not kind.is_boolean()
+            return bool(kind.is_numeric() and not kind.is_boolean())
         case Categories():
             # pandas turns whole numbers into floats as soon as one of them is missing.
-            return kind.is_string() if domain.of_text else kind.is_integer() or kind.is_floating()
+            return bool(kind.is_string() if domain.of_text else kind.is_integer() or kind.is_floating())
         case Flag():
-            return kind.is_boolean()
+            return bool(kind.is_boolean())
         case Timestamps():
-            return kind.is_date() or (kind.is_timestamp() and getattr(kind, "timezone", None) is None)
+            return bool(kind.is_date() or (kind.is_timestamp() and getattr(kind, "timezone", None) is None))
         case _:
             return True
 
@@ -288,24 +327,64 @@ def _without_nan(column: ir.Value) -> ir.Value:
     return ibis.cases((column.isnan() | column.isinf(), ibis.null(column.type())), else_=column)
 
 
-def _read_as(column: ir.Value, domain: Domain, untyped: bool) -> ir.Value:
-    """Give a column the type of its domain; text that does not read as it becomes null, never an error."""
+def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
+    """Give a column the type of its domain; what does not read as it becomes null, never an error."""
     match domain:
         case Interval():
-            typed = not untyped and not column.type().is_null()
-            return _without_nan(column if typed else column.try_cast("float64"))
+            return _without_nan(column if column.type().is_integer() else _to_float(column))
         case Categories():
-            kind = "string" if domain.of_text else "int64"
-            if column.type().is_floating():
-                # Engines round on casting, and 1.5 is not the category 2.
-                column = ibis.cases((_without_nan(column) == column.floor(), column), else_=ibis.null("float64"))
+            return column.cast("string") if domain.of_text else _to_whole(column)
         case Flag():
-            kind = "boolean"
+            return _cast(column, "boolean")
         case Timestamps():
-            kind = "timestamp(6)"
+            return _to_moment(column)
         case _:
-            return column
-    return column.try_cast(kind) if untyped else column.cast(kind)
+            return _without_nan(column)
+
+
+def _forgives(column: ir.Value) -> bool:
+    """Whether the engine can cast to null all that does not fit; elsewhere it is kept from the cast."""
+    return bool(column.get_backend().name == "duckdb")  # on PostgreSQL Ibis tries by a plain cast
+
+
+def _cast(column: ir.Value, kind: str) -> ir.Value:
+    return column.try_cast(kind) if _forgives(column) else column.cast(kind)
+
+
+def _only(column: ir.Value, condition: ir.BooleanValue) -> ir.Value:
+    return ibis.cases((condition, column), else_=ibis.null(column.type()))
+
+
+def _between(column: ir.Value, low: Any, high: Any) -> ir.Value:
+    return _only(column, column.between(low, high))
+
+
+def _to_float(column: ir.Value) -> ir.Value:
+    if column.type().is_decimal() and not _forgives(column):
+        # PostgreSQL's numeric holds NaN and numbers that no float can.
+        largest = ibis.literal(Decimal(10) ** 37, type="decimal(38, 0)")
+        column = _between(column, -largest, largest)
+    return column if column.type().is_float64() else _cast(column, "float64")
+
+
+def _to_whole(column: ir.Value) -> ir.Value:
+    if column.type().is_integer():
+        return column if column.type().is_int64() else _cast(column, "int64")
+    # Engines round on casting, and 1.5 is not the category 2.
+    number = _to_float(column)
+    small = _between(number, float(-_LONGEST_EXACT), float(_LONGEST_EXACT))  # without NaN, the largest number
+    whole = small == small.floor()
+    if column.type().is_string():
+        return _only(_cast(column, "int64"), whole | (number.abs() > _LONGEST_EXACT))
+    return _only(small, whole).cast("int64")
+
+
+def _to_moment(column: ir.Value) -> ir.Value:
+    """Give a column the type of a timestamp; infinity and years beyond the calendar become null."""
+    if _forgives(column):
+        return _between(_cast(column, "timestamp(6)"), datetime.min, datetime.max)
+    limits = (date.min, date.max) if column.type().is_date() else (datetime.min, datetime.max)
+    return _between(column, *limits).cast("timestamp(6)")
 
 
 def _truncate(view: ir.Table, columns: Sequence[str], rows: int) -> ir.Table:
@@ -315,6 +394,6 @@ def _truncate(view: ir.Table, columns: Sequence[str], rows: int) -> ir.Table:
     removing a person changes nobody else's. Rows without a person are people of their own.
     """
     window = ibis.window(group_by=_PERSON, order_by=list(columns))
-    numbered = view.mutate(__place__=ibis.row_number().over(window))
-    kept = numbered.filter(numbered[_PERSON].isnull() | (numbered["__place__"] < rows))
+    numbered = view.mutate(**{_PLACE: ibis.row_number().over(window)})
+    kept = numbered.filter(numbered[_PERSON].isnull() | (numbered[_PLACE] < rows))
     return kept.select(*columns)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -71,7 +72,7 @@ class Interval(Value):
             return False
         if isinstance(value, Decimal) and not value.is_finite():
             return False
-        return bool(self.low <= value <= self.high)
+        return bool(self.low <= value <= self.high)  # type: ignore[operator]  # all real numbers compare
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -98,7 +99,9 @@ class Categories(Value):
     def _distinct(cls, values: tuple[str | int, ...]) -> tuple[str | int, ...]:
         if len({type(value) for value in values}) > 1:
             raise InputError(
-                "mixes text and whole numbers", field="values", next_step="Write all of them as text, in quotes."
+                "mixes text and whole numbers",
+                field="values",
+                next_step="Write all of them as text, in quotes.",
             )
         if len(set(values)) < len(values):
             repeated = next(value for value, times in Counter(values).items() if times > 1)
@@ -164,10 +167,10 @@ class Flag(Value):
 
 def read_moment(text: Any) -> datetime:
     """Read a date or a date and time without a zone, as in 2026-01-31 or 2026-01-31 12:00."""
-    if isinstance(text, datetime) and text == text:  # pandas' NaT is a datetime, and unequal to itself
+    if isinstance(text, datetime) and str(text) != "NaT":  # pandas' null is a datetime, too
         # Rebuilt, because subclasses carry more than their JSON says.
         moment = datetime.combine(text.date(), text.timetz())
-    elif isinstance(text, date) and text == text:
+    elif isinstance(text, date) and not isinstance(text, datetime):
         moment = datetime(text.year, text.month, text.day)
     else:
         try:
@@ -199,7 +202,9 @@ class Timestamps(Value):
     def _ordered(self) -> Timestamps:
         if not self.start < self.end:
             raise InputError(
-                f"{self.start} is not before {self.end}", field="start", next_step="Give the earlier moment first."
+                f"{self.start} is not before {self.end}",
+                field="start",
+                next_step="Give the earlier moment first.",
             )
         return self
 
@@ -249,7 +254,7 @@ class Bins(Value):
     @field_validator("edges")
     @classmethod
     def _increasing(cls, edges: tuple[float, ...]) -> tuple[float, ...]:
-        for left, right in zip(edges, edges[1:], strict=False):
+        for left, right in itertools.pairwise(edges):
             if not left < right:
                 raise InputError(
                     f"{right} follows {left}", field="edges", next_step="Give the edges in increasing order."
@@ -259,7 +264,7 @@ class Bins(Value):
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins' names, in order."""
-        pairs = list(zip(self.edges, self.edges[1:], strict=False))
+        pairs = list(itertools.pairwise(self.edges))
         last = len(pairs) - 1
         return tuple(f"[{a}, {b}{']' if place == last else ')'}" for place, (a, b) in enumerate(pairs))
 

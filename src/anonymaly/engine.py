@@ -11,7 +11,9 @@ import csv
 import glob
 import gzip
 import os
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +31,15 @@ if TYPE_CHECKING:
 FILES = {".csv": "csv", ".tsv": "csv", ".gz": "csv", ".parquet": "parquet", ".pq": "parquet"}
 DATABASES = {".duckdb", ".ddb", ".db"}
 LONGEST_HEADER = 1_000_000
-SOURCES = "a CSV or Parquet path (or glob), a DuckDB file or database URL with table=, a frame, or an Ibis table"
+SOURCES = (
+    "a CSV or Parquet path (or glob), a DuckDB file or database URL with table=, a frame, or an Ibis table"
+)
+_INHERITED: list[
+    Any
+] = []  # a forked child keeps its parent's handles: closing them would hang or cut both off
 
 
-class EngineFailure(Exception):
+class EngineFailure(Exception):  # noqa: N818  (named for what it reports)
     """A statement failed; carries what the owner's log may hold, and the cause for public tables only."""
 
     def __init__(self, kind: str, template: str) -> None:
@@ -58,8 +65,11 @@ def statement_template(expression: ir.Expr) -> str:
         tree = sqlglot.parse_one(str(ibis.to_sql(expression, dialect="duckdb")), read="duckdb")
     except Exception:  # the template is for a log line; its absence must not hide the failure it describes
         return "(no statement)"
-    for literal in list(tree.find_all(sqlglot.expressions.Literal)):
+    for literal in list(tree.find_all(sqlglot.expressions.Literal, sqlglot.expressions.Boolean)):
         literal.replace(sqlglot.expressions.Placeholder())
+    for name in list(tree.find_all(sqlglot.expressions.Identifier)):
+        if "(" in name.this:  # Ibis names a result after its expression, literals and all
+            name.replace(sqlglot.exp.to_identifier("unnamed"))
     return tree.sql(dialect="duckdb")
 
 
@@ -71,35 +81,44 @@ class Source:
         self._opened: tuple[int, ir.Table] | None = None
         # Text files carry no types, so every value arrives as text and is read as what was declared.
         self.untyped = False
+        # So are these columns of a frame or Parquet file where their type does not fit; with what to call it.
+        self.loose: dict[str, str] = {}
+        self._process = os.getpid()
         self._source = self._accept(source, needed)
 
     def table(self) -> ir.Table:
         """Return the table with all its columns, as the engine types them."""
         # A database handle must not be shared across fork, so it belongs to one process.
         if self._opened is None or self._opened[0] != os.getpid():
+            _INHERITED.append(self._opened)
             self._opened = (os.getpid(), self._open())
         return self._opened[1]
 
     def _accept(self, source: Any, needed: Sequence[str]) -> Any:
         """Check what can be checked without opening: the kind, the path, the options."""
-        if isinstance(source, str | os.PathLike) and "://" not in os.fspath(source):
-            return self._accept_path(os.fspath(source))
+        if isinstance(source, str | os.PathLike) and "://" not in os.fsdecode(source):
+            return self._accept_path(os.fsdecode(source))
         if isinstance(source, str):
             return self._with_table(source, "a database URL")
         if isinstance(source, ibis.Table):
             return source
-        arrow = _to_arrow(source, needed)
-        if arrow is None:
+        frame = _to_arrow(source, needed)
+        if frame is None:
             raise InputError(
-                f"cannot read a table from {type(source).__name__}", field="source", next_step=f"Give {SOURCES}."
+                f"cannot read a table from {type(source).__name__}",
+                field="source",
+                next_step=f"Give {SOURCES}.",
             )
+        arrow, self.loose = frame
         return arrow
 
     def _accept_path(self, path: str) -> str:
-        matches = sorted(glob.glob(path)) if glob.has_magic(path) else [path] * os.path.exists(path)
+        matches = _files(path)
         if not matches:
             raise InputError(
-                f"there is no file {path}", field="source", next_step="Check the path; globs need a match."
+                f"there is no file {_without_password(path)}",
+                field="source",
+                next_step="Check the path; globs need a match, and database URLs start with a name and ://.",
             )
         if os.path.isdir(matches[0]):
             raise InputError(
@@ -115,6 +134,13 @@ class Source:
                 f"cannot tell what {path} is from its ending {suffix or '(none)'}",
                 field="source",
                 next_step=f"Endings read: {', '.join([*FILES, *sorted(DATABASES)])}.",
+            )
+        kinds = {Path(match).suffix.lower() for match in matches}
+        if len({FILES.get(kind) for kind in kinds}) > 1 or (".gz" in kinds and len(kinds) > 1):
+            raise InputError(
+                f"{path} matches files of several kinds",
+                field="source",
+                next_step=f"Give a glob with an ending, such as *{suffix}.",
             )
         self.untyped = FILES[suffix] == "csv"
         return path
@@ -132,30 +158,39 @@ class Source:
         except SchemaError:
             raise
         except Exception as problem:
-            # The class only: messages quote values, and database URLs carry passwords.
-            name = self._source if isinstance(self._source, str) and "://" not in self._source else "the source"
-            raise SchemaError(
-                f"{name} could not be opened ({type(problem).__name__})",
-                field="source",
-                next_step="Check that the file is complete, or that the database is reachable and has the table.",
-            ) from None
+            kind = type(problem).__name__
+        # The class only: messages quote values, and database URLs carry passwords. Raised out here, so that
+        # not even the new error's context holds them.
+        is_path = isinstance(self._source, str) and "://" not in self._source
+        raise SchemaError(
+            f"{self._source if is_path else 'the source'} could not be opened ({kind})",
+            field="source",
+            next_step="Check that the file is complete, or that the database is reachable and has the table.",
+        )
 
     def _open_with_ibis(self) -> ir.Table:
         source = self._source
         if isinstance(source, ibis.Table):
+            if self._process != os.getpid():
+                _reconnect(source)
             return source
         if isinstance(source, str) and "://" in source:
-            return ibis.connect(source).table(self._table_name)
+            # Opened to write, DuckDB locks others out and creates a file that is not there.
+            options = {"read_only": True} if source.startswith("duckdb://") else {}
+            return ibis.connect(source, **options).table(self._table_name)
         if isinstance(source, str) and Path(source).suffix.lower() in DATABASES:
             return ibis.duckdb.connect(source, read_only=True).table(self._table_name)
         connection = ibis.duckdb.connect()
         if not isinstance(source, str):
             connection.con.register("source", source)  # a view of the Arrow memory, no copy
             return connection.table("source")
+        files = _files(source)
+        # The engine would read brackets and stars in a file's own name as a pattern.
+        paths = [glob.escape(file) for file in files]
         if self.untyped:
-            names, delimiter = _header(source)
+            names, delimiter = _common_header(files)
             return connection.read_csv(
-                source,
+                paths,
                 table_name="source",
                 header=True,
                 delim=delimiter,
@@ -163,13 +198,39 @@ class Source:
                 escape='"',
                 columns=dict.fromkeys(names, "VARCHAR"),
                 auto_detect=False,
+                compression="gzip" if files[0].lower().endswith(".gz") else "none",
                 # A ragged line must not fail the statement: whether one exists is a fact about the rows.
-                # Lines with too few or too many values are not records. (Padding them would forbid line breaks
-                # inside quotes, which DuckDB's parallel reader cannot combine with it.)
+                # Lines with too few values are not records; of too many, the last are left out. (Padding
+                # would forbid line breaks inside quotes, which DuckDB's reader cannot combine with it.)
                 strict_mode=False,
                 ignore_errors=True,
             )
-        return connection.read_parquet(source, table_name="source")
+        # Files of one table may differ in types: pandas writes whole numbers as floats where one is missing.
+        opened = connection.read_parquet(paths, table_name="source", union_by_name=True)
+        # A column of nothing but nulls is stored without a type, and the engine calls it a number.
+        nulls = "SELECT DISTINCT name FROM parquet_schema(?) WHERE logical_type = 'NullType()'"
+        self.loose = {name: "null" for (name,) in connection.con.execute(nulls, [paths]).fetchall()}
+        return opened
+
+
+def _reconnect(table: ir.Table) -> None:
+    """Give a forked child its own connection to a server; an embedded engine's memory came along."""
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        _INHERITED.append(getattr(backend, "con", None))
+        backend.reconnect()
+
+
+def _files(path: str) -> list[str]:
+    """Return the files that a path names; one that exists is no pattern, whatever its name."""
+    if os.path.exists(path):
+        return [path]
+    return sorted(glob.glob(path)) if glob.has_magic(path) else []
+
+
+def _without_password(path: str) -> str:
+    """Return what was typed as a path unless it looks like a mistyped database address."""
+    return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
 
 
 def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
@@ -180,20 +241,36 @@ def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
     opened = Source(source, table, ())
     schema = opened.table().schema()
     if opened.untyped:
-        names, delimiter = _header(source)
-        guessed = ibis.duckdb.connect().read_csv(source, delim=delimiter, header=True, ignore_errors=True).schema()
-        return {name: guessed.get(name, schema[name]) for name in names}
+        names, delimiter = _common_header(_files(source))
+        paths = [glob.escape(file) for file in _files(source)]
+        guess = ibis.duckdb.connect().read_csv(paths, delim=delimiter, header=True, ignore_errors=True)
+        return {name: guess.schema().get(name, schema[name]) for name in names}
     return {name: schema[name] for name in schema.names}
+
+
+def _common_header(files: Sequence[str]) -> tuple[list[str], str]:
+    """Return the names and the delimiter of one text file or of several alike."""
+    first, *others = [_header(file) for file in files]
+    for file, other in zip(files[1:], others, strict=True):
+        if other != first:
+            # The engine would match their columns by position.
+            raise SchemaError(
+                f"the first lines of {files[0]} and {file} differ",
+                field="source",
+                next_step="Give files with the same columns in the same order, separated alike.",
+            )
+    return first
 
 
 def _header(path: str) -> tuple[list[str], str]:
     """Read names and delimiter from the header line, which is public; sniffing would look at rows."""
-    first = sorted(glob.glob(path))[0] if glob.has_magic(path) else path
-    with gzip.open(first) if first.endswith(".gz") else open(first, "rb") as lines:
-        header = lines.readline(LONGEST_HEADER).decode("utf-8-sig")  # bytes first: rows must not be decoded
-    delimiter = max(",;\t|", key=header.count)
+    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
+        line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
+    header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
+    delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
-    if not names or len(set(names)) < len(names) or "" in names:
+    distinct = {name.lower() for name in names}  # DuckDB does not tell Age from age
+    if not names or len(distinct) < len(names) or "" in names or header.count('"') % 2:
         raise SchemaError(
             f"the first line of {path} does not name every column once",
             field="source",
@@ -202,34 +279,93 @@ def _header(path: str) -> tuple[list[str], str]:
     return names, delimiter
 
 
-def _to_arrow(source: Any, needed: Sequence[str]) -> pa.Table | None:
-    """Return a frame's needed columns as an Arrow table, or None if it is no frame we know."""
-    library = type(source).__module__.partition(".")[0]
-    if library not in ("pandas", "polars", "pyarrow"):
+def _to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
+    """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
+
+    None if it is no frame we know.
+    """
+    libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
+    library = next((name for name in ("pandas", "polars", "pyarrow") if name in libraries), None)
+    if library is None:
         return None
     import pyarrow as pa  # noqa: PLC0415  (70 ms that a file or database source never needs)
 
-    if library == "polars" and hasattr(source, "collect"):
-        source = source.collect()
-    try:
-        names = source.column_names if isinstance(source, pa.Table) else list(source.columns)
-    except AttributeError:
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    names = _frame_names(source)
+    if names is None:
         return None
     kept = list(dict.fromkeys(needed))
     for name in kept:
-        if name not in names:
+        if names.count(name) != 1:
             raise SchemaError(
-                "is not in the frame", field=f"columns.{name}", next_step="Declare the columns that it has."
+                "is in the frame twice" if name in names else "is not in the frame",
+                field=f"columns.{name}",
+                next_step="Declare the columns that it has.",
             )
     try:
-        if isinstance(source, pa.Table):
-            return source.select(kept)
+        if library == "pandas":
+            return _from_pandas(source, kept)
         if library == "polars":
-            return source.select(kept).to_arrow()
-        return pa.Table.from_pandas(source[kept], preserve_index=False)
+            selected = source.select(kept)
+            source = (selected.collect() if hasattr(selected, "collect") else selected).to_arrow()
+        columns = {name: source.column(name) for name in kept}
+        loose = {name: "null" for name, column in columns.items() if pa.types.is_null(column.type)}
+        return pa.table({name: _readable(column) for name, column in columns.items()}), loose
     except Exception as problem:
-        raise SchemaError(
-            f"the frame could not be read as a table of typed columns ({type(problem).__name__})",
-            field="source",
-            next_step="Give every declared column one type; pandas columns of mixed objects have none.",
-        ) from None
+        kind = type(problem).__name__
+    raise SchemaError(
+        f"the frame could not be read as a table of typed columns ({kind})",
+        field="source",
+        next_step="Give every declared column one type that Arrow knows.",
+    )
+
+
+def _frame_names(source: Any) -> list[Any] | None:
+    """Return the names of a frame's columns, or None if it is no frame but a series, a reader, a group."""
+    if hasattr(source, "collect_schema") and hasattr(source, "lazy"):
+        return list(source.collect_schema().names())
+    names = getattr(source, "column_names", None)
+    if names is None:
+        names = getattr(source, "columns", None)
+    return None if names is None or not hasattr(source, "shape") else list(names)
+
+
+def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    columns: dict[str, Any] = {}
+    loose: dict[str, str] = {}
+    for name in kept:
+        series = source[name]
+        try:
+            column = pa.Table.from_pandas(source[[name]], preserve_index=False).column(0)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            # Objects of several kinds: whether there are any is a fact about rows, so they are read as text.
+            missing = series.isna().tolist()
+            column = pa.array([None if no else str(item) for item, no in zip(series, missing, strict=True)])
+        # Neither objects nor a column of nothing but nulls have a type that says what the owner meant.
+        if series.dtype == object or column.null_count == len(column):
+            loose[name] = str(series.dtype)
+        columns[name] = _readable(column)
+    return pa.table(columns), loose
+
+
+def _readable(column: Any) -> Any:
+    """Return a column as DuckDB can read it whatever it holds."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    kind = column.type
+    if pa.types.is_null(kind) or (pa.types.is_dictionary(kind) and pa.types.is_null(kind.value_type)):
+        return pa.nulls(len(column), pa.string())
+    if pa.types.is_float16(kind):
+        return column.cast(pa.float32())
+    if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
+        # Moments that microseconds cannot count would fail the statement.
+        low, high = (
+            pa.scalar(moment, pa.timestamp(kind.unit, kind.tz)) for moment in (datetime.min, datetime.max)
+        )
+        inside = pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))
+        return pc.if_else(inside, column, pa.scalar(None, kind)).cast(pa.timestamp("us", kind.tz))
+    return column

@@ -13,7 +13,7 @@ AnonymalyError
 ├── LedgerError                the ledger cannot be used (exit code 2)
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
-└── AnswerFailed               charged, and no answer came of it; says the same whatever the rows (exit code 1)
+└── AnswerFailed               charged, without an answer; says the same whatever the rows (exit code 1)
 
 No message ever contains a value from a row, a number of rows, or an engine's own error text.
 """
@@ -91,7 +91,7 @@ class ManifestError(InputError):
     """The YAML file is malformed or incomplete."""
 
 
-class Refused(AnonymalyError):
+class Refused(AnonymalyError):  # noqa: N818  (what happened, as the caller reads it)
     """Understood, and not allowed; nothing was spent."""
 
     exit_code = 1
@@ -113,15 +113,15 @@ class LedgerError(AnonymalyError):
     """The ledger cannot be used."""
 
 
-class LedgerDamaged(LedgerError):
+class LedgerDamaged(LedgerError):  # noqa: N818
     """The ledger's chain, triggers or file do not verify."""
 
 
-class LedgerBehindAnchor(LedgerError):
+class LedgerBehindAnchor(LedgerError):  # noqa: N818
     """The ledger is older than its anchor: a restored copy."""
 
 
-class AnswerFailed(AnonymalyError):
+class AnswerFailed(AnonymalyError):  # noqa: N818
     """Charged, and no answer came of it; says the same whatever the rows."""
 
     exit_code = 1

@@ -224,7 +224,9 @@ class Conjunction(Predicate):
             yield from part.columns()
 
     def __str__(self) -> str:
-        return " and ".join(f"({part})" if isinstance(part, Disjunction) else str(part) for part in self.parts)
+        return " and ".join(
+            f"({part})" if isinstance(part, Disjunction) else str(part) for part in self.parts
+        )
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,10 @@ class _Parser:
             return Negation(self.membership(column))
         if self.accept("in"):
             return self.membership(column)
-        if self.current.kind == "symbol" and _SPELLINGS.get(self.current.text, self.current.text) in COMPARISONS:
+        if (
+            self.current.kind == "symbol"
+            and _SPELLINGS.get(self.current.text, self.current.text) in COMPARISONS
+        ):
             operator = self.comparison()
             literal = self.literal()
             return Comparison(column, operator, self.typed(column, operator, literal))
@@ -204,12 +207,9 @@ class _Parser:
             # Engines compare 64-bit numbers; a longer one would fail there, after the charge.
             if abs(number) >= 2.0**63:
                 raise self.problem("has a number too large to compare with", back=1)
-            if not number.is_integer():
-                return number
-            # Where a column is of floats, an engine would round it, and Python would not.
-            if token.text.lstrip("+-").isdigit() and Decimal(token.text) != int(number):
-                raise self.problem("has a number with more digits than a column can hold", back=1)
-            return int(number)
+            if token.text.lstrip("+-").isdigit():
+                return int(Decimal(token.text))  # not int(), which refuses thousands of zeros
+            return int(number) if number.is_integer() else number
         if token.kind == "text":
             return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
         if token.kind == "name":
@@ -228,6 +228,9 @@ class _Parser:
         ordered = operator in ("<", "<=", ">", ">=")
         match domain:
             case Interval() if isinstance(literal, int | float) and not isinstance(literal, bool):
+                # An engine rounds it to compare with a column of floats; Python compares exactly.
+                if float(literal) != literal:
+                    raise self.problem("has a number of more digits than are compared", back=1)
                 return literal
             case Flag() if isinstance(literal, bool) and not ordered:
                 return literal
@@ -240,10 +243,9 @@ class _Parser:
                     raise self.problem(f"{column} {problem}", back=1) from None
             case Opaque():
                 raise self.problem(f"{column} is opaque: only `is null` may be asked of it", back=1)
-        shown = write_literal(literal)
+        shown, name = write_literal(literal), write_column(column)
         raise self.problem(
-            f"{write_column(column)} is {domain.describe()}; it cannot be compared by {operator} with {shown}",
-            back=1,
+            f"{name} is {domain.describe()}; it cannot be compared by {operator} with {shown}", back=1
         )
 
     @property

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, StrictInt, StrictStr, field_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.dataset import Adjacency, Dataset
 from anonymaly.epsilon import to_nano, to_text
@@ -32,7 +34,7 @@ class Manifest(Value):
     key: StrictStr | None = None
     person: StrictStr | None = None
     max_rows: StrictInt | None = None
-    public: bool = False
+    public: StrictBool = False
     columns: dict[str, dict[str, Any]] = Field(min_length=1)
     rules: dict[str, dict[str, Any]] | Literal["any"] = Field(default_factory=dict)
     budget: str | None = None
@@ -44,7 +46,15 @@ class Manifest(Value):
     @field_validator("version", mode="before")
     @classmethod
     def _version(cls, value: Any) -> str:
-        return str(value)  # YAML reads 1 as a number and 2026-01-01 as a date
+        # YAML reads 1 as a number and 2026-01-01 as a date, and both come back as written; 1.10 does not.
+        if isinstance(value, bool) or not isinstance(value, str | int | date):
+            raise ValueError("must be text; put it in quotes")
+        return str(value)
+
+    @field_validator("columns", "rules", mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return _as_text(value)
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -64,12 +74,17 @@ class Manifest(Value):
             return super().read(data)
         except ManifestError:
             raise
+        except RecursionError:
+            raise ManifestError("is nested too deeply", next_step=_ADVICE) from None
         except InputError as error:
             raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
     def dataset(self, folder: Path) -> Dataset:
         """Return the dataset that the file declares; paths are relative to ``folder``."""
-        source = self.source if "://" in self.source else str(folder / self.source)
+        # Only what the owner wrote is a pattern, not the folder that the file happens to lie in.
+        pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
+        place = Path(glob.escape(str(folder))) if pattern else folder
+        source = self.source if "://" in self.source else str(place / self.source)
         return Dataset(
             source,
             name=self.name,
@@ -92,29 +107,54 @@ class Manifest(Value):
         return path if path is None or "://" in path else str(folder / path)
 
 
+_ADVICE = "`anonymaly init TABLE` writes a file to start from."
+
+
 class _Loader(yaml.SafeLoader):
     """YAML without repeated names and without aliases: both hide what is declared."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        names = [key.value for key, _ in node.value]
-        for name in names:
-            if names.count(name) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands twice", node.start_mark)
-        return super().construct_mapping(node, deep)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(None, None, "merging is not used", key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} stands twice", key.start_mark
+                    )
+                seen.add(key.value)
+        constructed = super().construct_mapping(node, deep)
+        if len(constructed) < len(node.value):  # 1 and 0x1
+            raise yaml.constructor.ConstructorError(None, None, "a name stands twice", node.start_mark)
+        return constructed
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except yaml.YAMLError:
+            raise
+        except (ValueError, LookupError, AttributeError, TypeError):  # 2026-02-30 looks like a date
+            raise yaml.constructor.ConstructorError(
+                None, None, "a value is not what it looks like; put it in quotes", node.start_mark
+            ) from None
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases are not used", self.peek_event().start_mark)
+            mark = self.get_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases are not used", mark)
         return super().compose_node(parent, index)
 
 
 def _read_yaml(path: Path) -> Mapping[str, Any]:
-    advice = "`anonymaly init TABLE` writes a file to start from."
+    advice = _ADVICE
     try:
-        if path.stat().st_size > LARGEST_FILE:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
             raise ManifestError(f"{path} has more than {LARGEST_FILE:,} bytes", next_step=advice)
-        data = yaml.load(path.read_text("utf-8"), Loader=_Loader)  # noqa: S506  (a SafeLoader)
-    except (OSError, UnicodeDecodeError) as problem:
+        data = yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506  (a SafeLoader)
+    except (OSError, ValueError) as problem:
         raise ManifestError(f"cannot read {path} ({type(problem).__name__})", next_step=advice) from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
@@ -126,6 +166,15 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
         raise ManifestError(f"{path} declares nothing", next_step=advice)
     return data
+
+
+def _as_text(data: Any) -> Any:
+    """Write the dates that YAML finds without quotes as text, so that the same file is the same value."""
+    if isinstance(data, date):
+        return str(data)
+    if isinstance(data, Mapping):
+        return {name: _as_text(item) for name, item in data.items()}
+    return [_as_text(item) for item in data] if isinstance(data, list | tuple) else data
 
 
 def _refuse_undeclared(data: Any, field: str) -> None:
@@ -142,5 +191,3 @@ def _refuse_undeclared(data: Any, field: str) -> None:
     elif isinstance(data, list):
         for item in data:
             _refuse_undeclared(item, field)
-
-

@@ -80,7 +80,7 @@ class AnomalyModel(Value):
 
     if TYPE_CHECKING:
 
-        def __init__(
+        def __init__(  # noqa: PLR0917
             self,
             columns: Sequence[str],
             radius: float,
@@ -104,7 +104,7 @@ class AnomalyModel(Value):
                 raise InputError(
                     f"{name} is {domain.describe()}; a distance needs a numeric column",
                     field=f"{field}.columns",
-                    next_step="Declare it as an Interval, leave it out, or use radius 0 to compare for equality.",
+                    next_step="Declare it as an Interval, leave it out, or compare for equality by radius 0.",
                 )
         return self
 

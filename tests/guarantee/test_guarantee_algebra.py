@@ -215,6 +215,13 @@ def test_mixed_adjacency_or_rows_is_refused_with_the_advice_to_convert(
         Intersection([first, second])
 
 
+def test_a_relation_is_inside_everyone_of_its_own_form_only() -> None:
+    relation = SensitiveUnderPolicy(None, Policy("v < 2"), "replace", 2)
+    assert relation.is_inside(Everyone("replace", 2))
+    for other in (Everyone(), Everyone("replace"), Everyone(rows=2), relation):
+        assert not relation.is_inside(other)
+
+
 def test_nothing_is_neither_intersected_nor_composed() -> None:
     with pytest.raises(InputError, match="at least one"):
         intersect()

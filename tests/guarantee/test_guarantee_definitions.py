@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
+import pandas
 import pytest
 from guarantee_naive import NEAR, PEOPLE, PEOPLE_NEAR, ROWS, Steps, Tiny, k_sensitive, reversed_pairs
 
@@ -93,6 +95,15 @@ def test_sensitive_persons_are_those_all_of_whose_rows_are_sensitive(beta: int, 
     steps = naive_sensitive(beta, k, rows=2)
     assert PEOPLE.pairs(SensitiveRecords("rare", model(beta, k), rows=2)) == PEOPLE.within(steps.pairs)
     assert PEOPLE.pairs(SensitiveRecords("rare", model(beta, k), "replace", 2)) == PEOPLE.within(steps.then())
+
+
+def test_rows_that_a_truncation_may_drop_make_nobody_sensitive() -> None:
+    """A mechanism that keeps two rows per person sees three records near the last one, not four."""
+    crowd = [{"id": "p", "v": 1}] * 3
+    data = [*crowd, {"id": "q", "v": 1}]
+    assert not SensitiveRecords(None, model(4, 1), rows=2).relates(data, crowd, person="id")
+    assert SensitiveRecords(None, model(4, 1), rows=3).relates(data, crowd, person="id")
+    assert SensitiveRecords(None, model(4, 1)).relates(data, crowd)
 
 
 def test_every_record_is_sensitive_when_k_reaches_beta() -> None:
@@ -233,7 +244,9 @@ def test_an_intersection_holds_exactly_the_common_pairs(first: Any, second: Any)
 def test_absence_has_one_meaning_and_numbers_are_compared_by_value() -> None:
     everyone = Everyone()
     assert everyone.relates([{"v": None}, {"v": 1}], [{"v": 1.0}])
-    assert not everyone.relates([{"v": math.nan}], [{}])
+    for absent in (math.nan, Decimal("NaN"), pandas.NaT, None):
+        assert not everyone.relates([{"v": absent}], [{}])
+    assert not everyone.relates([{"v": Decimal("0.5")}], [{"v": 0.5}])
     assert everyone.relates([{"v": 1}, {"v": True}], [{"v": 1}])
     assert not everyone.relates([{"v": 1}], [{"v": 1}])
 

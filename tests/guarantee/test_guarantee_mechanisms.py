@@ -314,10 +314,13 @@ def test_persons_convert_from_add_remove_to_replace_in_two_steps() -> None:
         ),
         (
             SensitiveRecords("rare", AnomalyModel(["v"], 1, 2, 1), rows=2),
-            # In a universe of at most two rows per person nobody is left out of the count.
+            # Three rows, one of them changed, leave nobody with more than two: all rows count.
             lambda unit, holder, removal: all(judge(place, holder) for place in unit),
         ),
     ]
+    (_, one_sided), (_, sensitive) = cases[1:]
+    both = intersect(cases[1][0], cases[2][0])
+    cases.append((both, lambda *step: one_sided(*step) and sensitive(*step)))
     for relation, covers in cases:
         replaced = Guarantee(relation, 1).to_adjacency("replace")
         steps = PEOPLE.steps(covers, 2).pairs

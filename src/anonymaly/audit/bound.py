@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much privacy is lost, at least: a lower bound on ε from answers on two neighbouring tables.
 
-If an answer falls into a set with probability at least L on the one table and at most U on the other, then ε is
-at least ln(L/U). A fifth of the samples chooses the set, the rest confirms it with one-sided Clopper–Pearson
-bounds, which hold for every sample size and every law.
+If an answer falls into a set with probability at least L on the one table and at most U on the other, then ε
+is at least ln(L/U). A fifth of the samples chooses the set, the rest confirms it with one-sided
+Clopper–Pearson bounds, which hold for every sample size and every law.
 """
 
 from __future__ import annotations
@@ -22,16 +22,8 @@ from anonymaly.errors import InputError
 
 MOST_QUANTILES = 400
 MOST_OUTCOMES = 1000
+CAUTION = 3.0  # standard deviations
 Direction = Literal["both", "forward"]
-
-
-@dataclass(frozen=True)
-class Event:
-    """A set of answers: those whose statistic reaches a threshold, or those of a list of outcomes."""
-
-    column: str
-    words: str
-    inside: npt.NDArray[np.bool_]  # over the distinct values of the column
 
 
 @dataclass(frozen=True)
@@ -52,12 +44,14 @@ class LossBound:
 
         Examples
         --------
-        >>> LossBound(0.48, "answer >= 3", 1000, 1e-6).finding(0.5)
-        'no violation found; of ε = 0.5 at least 0.48 is lost (answer >= 3; 1,000 samples, false alarms 1e-06)'
+        >>> LossBound(0.48, "answer > 3", 1000, 1e-6).finding(0.5)
+        'no violation found; of ε = 0.5 at least 0.48 is lost (answer > 3; 1,000 samples, false alarms 1e-06)'
         """
         basis = f"({self.event}; {self.samples:,} samples, false alarms {self.alarm:.0e})"
         if self.violates(claimed):
-            return f"violation found; ε = {claimed:g} is claimed and at least {self.epsilon:.4g} is lost {basis}"
+            return (
+                f"violation found; ε = {claimed:g} is claimed and at least {self.epsilon:.4g} is lost {basis}"
+            )
         return f"no violation found; of ε = {claimed:g} at least {self.epsilon:.4g} is lost {basis}"
 
 
@@ -101,92 +95,118 @@ def loss_bound(
     directions = [False] if direction == "forward" else [False, True]
     # Each direction has one event, and each event two bounds that may be wrong.
     level = alarm / (tests * len(directions) * 2)
-    columns = [_counted(name, a, b, cut) for name, a, b in _statistics(one, other)]
+    columns = [_Column.of(*statistic, cut) for statistic in _statistics(one, other)]
     best = LossBound(0.0, "every answer", confirming, alarm)
     for backward in directions:
-        event, column = _choose(columns, confirming, level, backward)
-        likely, unlikely = column.confirm[::-1] if backward else column.confirm
-        epsilon = float(_log_ratio(likely[event.inside].sum(), unlikely[event.inside].sum(), confirming, level))
+        column, event = _choose(columns, confirming, level, backward)
+        likely, unlikely = (int(hits[event.members].sum()) for hits in _ordered(column.confirm, backward))
+        epsilon = float(_log_ratio(likely, unlikely, confirming, level))
         if epsilon > best.epsilon:
-            side = "second" if backward else "first"
-            words = f"{event.column} {event.words}, likelier on the {side} table"
+            words = f"{column.name} {event.words}, likelier on the {'second' if backward else 'first'} table"
             best = LossBound(epsilon, words, confirming, alarm)
     return best
 
 
+Hits = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A set of answers, as the places of its members among a column's distinct values."""
+
+    words: str
+    members: Any  # a slice for a tail, an array of places otherwise
+
+
 @dataclass(frozen=True)
 class _Column:
-    """One statistic of the answers: its distinct values, and how often each table took each of them."""
+    """One statistic of the answers: its distinct values, and how often either table took each of them."""
 
     name: str
     values: npt.NDArray[Any]
-    select: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    confirm: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    rank: tuple[Hits, Hits]
+    select: tuple[Hits, Hits]
+    confirm: tuple[Hits, Hits]
+
+    @classmethod
+    def of(cls, name: str, one: npt.NDArray[Any], other: npt.NDArray[Any], cut: int) -> _Column:
+        """Count the values of a statistic in the part that selects and in the part that confirms."""
+        values, places = np.unique(np.concatenate([one, other]), return_inverse=True)
+        first, second = places[: len(one)], places[len(one) :]
+
+        def count(side: npt.NDArray[Any]) -> Hits:
+            return np.bincount(side, minlength=len(values))
+
+        parts = slice(cut // 2), slice(cut // 2, cut), slice(cut, None)
+        return cls(name, values, *((count(first[part]), count(second[part])) for part in parts))
 
 
 def _statistics(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the numbers that events are made of: the answer, or its parts, their sum and differences."""
+    """Yield what events are made of: the answer, or its parts, their sum, differences and combinations."""
     if one.ndim == 1:
         yield "answer", one, other
         return
     for place in range(one.shape[1]):
         yield f"part {place + 1}", one[:, place], other[:, place]
+    _, rows = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
+    rows = rows.ravel()
+    if rows.max() < MOST_OUTCOMES:
+        # As text, because the numbers of combinations have no order of their own.
+        yield "combination", rows[: len(one)].astype(str), rows[len(one) :].astype(str)
     if one.dtype.kind in "iufb" and one.shape[1] > 1:
         # Parts that share noise, or are each noised as if they were alone, betray themselves together.
+        wide = float if one.dtype.kind == "f" else np.int64
+        one, other = one.astype(wide), other.astype(wide)
         yield "sum", one.sum(axis=1), other.sum(axis=1)
         for place in range(1, one.shape[1]):
             yield f"part {place + 1} - part 1", one[:, place] - one[:, 0], other[:, place] - other[:, 0]
 
 
-def _counted(name: str, one: npt.NDArray[Any], other: npt.NDArray[Any], cut: int) -> _Column:
-    values, places = np.unique(np.concatenate([one, other]), return_inverse=True)
-    sides = places[: len(one)], places[len(one) :]
-
-    def count(part: slice) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        first, second = (np.bincount(side[part], minlength=len(values)) for side in sides)
-        return first, second
-
-    return _Column(name, values, count(slice(cut)), count(slice(cut, None)))
+def _ordered(sides: tuple[Hits, Hits], backward: bool) -> tuple[Hits, Hits]:
+    return (sides[1], sides[0]) if backward else sides
 
 
-def _candidates(column: _Column, backward: bool) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """Yield sets of answers, chosen without a look at the samples that will confirm them."""
-    likely, unlikely = column.select[::-1] if backward else column.select
-    pooled = np.cumsum(likely + unlikely)
-    places = np.arange(len(column.values))
+def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Event]]:
+    """Yield sets of answers with their hits, among the samples that choose."""
+    ranking, judging = _ordered(column.rank, backward), _ordered(column.select, backward)
     if column.values.dtype.kind in "iufb":
-        # Tails at pooled quantiles: at small ε they gather the evidence of many answers, which alone show nothing.
-        wanted = np.linspace(0, pooled[-1], MOST_QUANTILES + 2)[1:-1]
-        for place in np.unique(np.searchsorted(pooled, wanted)):
-            yield f"<= {column.values[place]}", places <= place
-            yield f">= {column.values[place]}", places >= place
-    seen = np.flatnonzero(likely + unlikely)
+        # Tails at pooled quantiles: at small ε they gather the evidence of answers that alone show nothing.
+        below = [np.cumsum(rank + select) for rank, select in zip(ranking, judging, strict=True)]
+        pooled = below[0] + below[1]
+        total = int(below[0][-1])
+        for place in np.unique(np.searchsorted(pooled, np.linspace(0, pooled[-1], MOST_QUANTILES + 2)[1:-1])):
+            value, one, other = column.values[place], int(below[0][place]), int(below[1][place])
+            yield one, other, _Event(f"<= {value}", slice(place + 1))
+            yield total - one, total - other, _Event(f"> {value}", slice(place + 1, None))
+    seen = np.flatnonzero(ranking[0] + ranking[1])
     if len(seen) <= MOST_OUTCOMES:
-        ratio = (likely[seen] + 0.5) / (unlikely[seen] + 0.5)
-        ordered = seen[np.argsort(-ratio, kind="stable")]
-        for size, place in enumerate(ordered, start=1):
-            yield f"= {column.values[place]}", places == place
-            yield f"among the {size} outcomes that favour it most", np.isin(places, ordered[:size])
+        # Ranked by one half and judged by the other: judged by itself, a ranking always looks good.
+        ratio = (ranking[0][seen] + 0.5) / (ranking[1][seen] + 0.5)
+        ranked = seen[np.argsort(-ratio, kind="stable")]
+        hits = [2 * side[ranked] for side in judging]
+        sums = [np.cumsum(side) for side in hits]
+        for rank, place in enumerate(ranked):
+            single = _Event(f"= {column.values[place]}", ranked[rank : rank + 1])
+            yield int(hits[0][rank]), int(hits[1][rank]), single
+            several = _Event(f"among the {rank + 1} outcomes that favour it most", ranked[: rank + 1])
+            yield int(sums[0][rank]), int(sums[1][rank]), several
 
 
-def _choose(
-    columns: list[_Column], confirming: int, level: float, backward: bool
-) -> tuple[Event, _Column]:
+def _choose(columns: list[_Column], confirming: int, level: float, backward: bool) -> tuple[_Column, _Event]:
     """Return the event whose confirmed bound may be expected to be the highest."""
-    best: tuple[float, Event, _Column] | None = None
-    for column in columns:
-        likely, unlikely = column.select[::-1] if backward else column.select
-        chosen = list(_candidates(column, backward))
-        hits = np.array([[likely[inside].sum(), unlikely[inside].sum()] for _, inside in chosen])
-        scale = confirming / likely.sum()
-        # One more hit on the unlikely side: a set it never hit is not yet one it never hits.
-        expected = _log_ratio(hits[:, 0] * scale, (hits[:, 1] + 1) * scale, confirming, level)
-        place = int(np.argmax(expected))
-        if best is None or expected[place] > best[0]:
-            words, inside = chosen[place]
-            best = float(expected[place]), Event(column.name, words, inside), column
-    assert best is not None  # noqa: S101 - there is always a column
-    return best[1], best[2]
+    found = [
+        (one, other, column, event)
+        for column in columns
+        for one, other, event in _candidates(column, backward)
+    ]
+    hits = np.array([(one, other) for one, other, _, _ in found], float)
+    scale = confirming / int(columns[0].rank[0].sum() + columns[0].select[0].sum())
+    # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
+    luck = CAUTION * np.sqrt(hits + 1)
+    likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
+    expected = _log_ratio(likely * scale, unlikely * scale, confirming, level)
+    _, _, column, event = found[int(np.argmax(expected))]
+    return column, event
 
 
 def _log_ratio(likely: Any, unlikely: Any, samples: int, level: float) -> npt.NDArray[np.float64]:
@@ -209,13 +229,14 @@ def exact_loss(first: Mapping[Any, float | Fraction], second: Mapping[Any, float
 
     Examples
     --------
-    >>> round(exact_loss({True: Fraction(3, 4), False: Fraction(1, 4)}, {True: Fraction(1, 4), False: Fraction(3, 4)}), 4)
+    >>> likely, unlikely = Fraction(3, 4), Fraction(1, 4)
+    >>> round(exact_loss({True: likely, False: unlikely}, {True: unlikely, False: likely}), 4)
     1.0986
     >>> exact_loss({"a": 0.5, "b": 0.5}, {"a": 1.0})
     inf
     """
     for law, field in ((first, "first"), (second, "second")):
-        if any(not mass >= 0 for mass in law.values()) or abs(sum(law.values()) - 1) > 1e-9:
+        if any(not mass >= 0 for mass in law.values()) or abs(float(sum(law.values())) - 1) > 1e-9:
             raise InputError("is no probability law", field=field)
     losses = [_log_quotient(mass, second.get(outcome, 0)) for outcome, mass in first.items() if mass > 0]
     return max(losses)

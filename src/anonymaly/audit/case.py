@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.dataset import Adjacency, Dataset, Declaration
@@ -33,7 +34,9 @@ def absolute_difference(first: Any, second: Any) -> float:
     3
     """
     if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return sum(absolute_difference(first.get(name, 0), second.get(name, 0)) for name in {**first, **second})
+        return sum(
+            absolute_difference(first.get(name, 0), second.get(name, 0)) for name in {**first, **second}
+        )
     if isinstance(first, Sequence | np.ndarray) or isinstance(second, Sequence | np.ndarray):
         if np.shape(first) != np.shape(second):
             return math.inf
@@ -88,6 +91,8 @@ class Case:
         Neighbours that analysis says lose the most.
     tight : bool
         Whether the worst pair loses all of ε; then an audit that does not see most of it has failed.
+    direction : {"both", "forward"}
+        "forward" where the promise holds for the worst pair in its order only.
     law : callable, optional
         From a table to the exact law of the answer, as integers' probabilities, computed from the written
         guarantee rather than by the code under audit.
@@ -106,17 +111,18 @@ class Case:
     sensitivity: Mapping[str, Sensitivity]
     worst_pair: tuple[Database, Database]
     tight: bool = True
+    direction: Direction = "both"
     law: Callable[[Database], Mass] | None = None
     adjacency: Adjacency = "add_remove"
     person: str | None = None
     max_rows: int | None = None
     rules: Mapping[str, Rule] = field(default_factory=lambda: MappingProxyType({}))
-    data_arguments: Mapping[str, frozenset[str]] = DATA_ARGUMENTS
+    data_arguments: Mapping[str, frozenset[str]] = field(default_factory=lambda: DATA_ARGUMENTS)
     valid_contexts: ValidContexts | None = None
     dataset_type: type[Dataset] = Dataset
 
     def dataset(self, records: Database) -> Dataset:
-        """Return a dataset of these records; its columns' types follow from the declaration, not from them."""
+        """Return a dataset of these records; columns' types follow from the declaration, not from them."""
         kinds: dict[str, pa.DataType] = {name: _arrow(domain) for name, domain in self.columns.items()}
         if self.person is not None:
             kinds.setdefault(self.person, pa.string())
@@ -132,7 +138,7 @@ class Case:
             max_rows=self.max_rows,
         )
 
-    @property
+    @cached_property
     def declaration(self) -> Declaration:
         """The public declaration, which no record has a part in."""
         return self.dataset(()).with_adjacency(self.adjacency)
@@ -143,7 +149,7 @@ class Case:
         return self.query.resolve(self.declaration).relation(self.declaration)
 
     def stages(self) -> tuple[Query, tuple[Stage, ...]]:
-        """Return the question as the curator would resolve it, and its stages, made anew as for every asking."""
+        """Return the question as the curator resolves it, and its stages, made anew as for every asking."""
         resolved = self.query.resolve(self.declaration)
         return resolved, resolved.stages(self.declaration)
 

@@ -20,6 +20,8 @@ from anonymaly.guarantee import Database
 Record = Mapping[str, Any]
 Value = Callable[[Domain, Random], Any]
 
+MOST_CROWDS = 4
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -40,11 +42,7 @@ def inside(domain: Domain, random: Random) -> Any:
     """Return a value of the domain, its ends more often than chance would have them."""
     match domain:
         case Interval():
-            if random.random() < 0.3:
-                return random.choice((domain.low, domain.high))
-            if domain.step is not None:
-                return domain.low + domain.step * random.randint(0, round(domain.width / domain.step))
-            return random.choice((random.uniform(domain.low, domain.high), round(random.uniform(domain.low, domain.high))))
+            return _number(domain, random)
         case Categories():
             return random.choice(domain.values)
         case Flag():
@@ -53,6 +51,15 @@ def inside(domain: Domain, random: Random) -> Any:
             return domain.start + random.random() * (domain.end - domain.start)
         case _:
             return f"note {random.randint(0, 9)}"
+
+
+def _number(domain: Interval, random: Random) -> float:
+    if random.random() < 0.3:
+        return random.choice((domain.low, domain.high))
+    if domain.step is not None:
+        return domain.low + domain.step * random.randint(0, round(domain.width / domain.step))
+    number = random.uniform(domain.low, domain.high)
+    return number if random.random() < 0.5 else float(round(number))
 
 
 def lowest(domain: Domain, random: Random) -> Any:
@@ -136,6 +143,7 @@ def neighbours(
     ({'age': 30}, {'age': None})
     """
     maker = _Maker(columns, person, max_rows, Random(seed))
+    maker.patterns = tuple(records)
     tables = [tuple(records), ()]
     tables += [maker.table(maker.random.randint(1, 6)) for _ in range(rounds)]
     for table in tables:
@@ -155,6 +163,7 @@ class _Maker:
         self.columns, self.person, self.max_rows, self.random = columns, person, max_rows, random
         self.noun = "record" if person is None else "person"
         self.made = 0
+        self.patterns: tuple[Record, ...] = ()
 
     def unit(self, value: Value, rows: int | None = None) -> tuple[Record, ...]:
         """Return a new person's rows, or one row."""
@@ -177,8 +186,11 @@ class _Maker:
         self.random.shuffle(shuffled)
         yield Pair("permuted", table, tuple(shuffled), same=True)
         yield Pair("reversed", table, tuple(reversed(table)), same=True)
-        absent = (*table, *self.unit(null))
-        yield Pair("NaN for null", absent, tuple(self._with_nan(row) for row in absent), same=True)
+        for column, domain in self.columns.items():
+            if isinstance(domain, Interval):
+                # In rows that are otherwise as they were, because other columns decide whether it matters.
+                absent = (*({**row, column: None} for row in table), *self.unit(null))
+                yield Pair("NaN for null", absent, tuple(map(self._with_nan, absent)), same=True)
 
     def added_or_removed(self, table: tuple[Record, ...]) -> Iterator[Pair]:
         """Yield the table against itself with one more unit, and without each one it has."""
@@ -191,8 +203,8 @@ class _Maker:
             oversized = len(unit) > self.max_rows
             yield Pair(f"{self.noun} removed", table, fewer, oversized=oversized)
         if self.person is not None:
-            for value in (inside, highest):
-                crowd = (*table, *self.unit(value, 2 * self.max_rows + 1))
+            for added in self._crowds():
+                crowd = (*table, *added)
                 yield Pair("person with too many rows added", table, crowd, oversized=True)
                 yield Pair("person with too many rows removed", crowd, table, oversized=True)
 
@@ -211,14 +223,26 @@ class _Maker:
         yield Pair("outlier moved back", high, low)
         if self.person is not None:
             few = (*table, *self.unit(inside, 1))
-            crowd = (*table, *self.unit(highest, 2 * self.max_rows + 1))
-            yield Pair("person replaced by one with too many rows", few, crowd, oversized=True)
+            for added in self._crowds():
+                crowd = (*table, *added)
+                yield Pair("person replaced by one with too many rows", few, crowd, oversized=True)
+
+    def _crowds(self) -> Iterator[tuple[Record, ...]]:
+        """Yield persons with too many rows: of all sorts, and each record of the first table over and over."""
+        many = 2 * self.max_rows + 1
+        yield self.unit(inside, many)
+        for pattern in self.patterns[:MOST_CROWDS]:
+            self.made += 1
+            yield tuple({**pattern, str(self.person): f"new {self.made}"} for _ in range(many))
 
     def _row(self, value: Value) -> Record:
-        """Return a row whose values are of one kind, or only one of them is."""
+        """Return a row with all values of one kind, or one of them, and the rest ordinary or copied."""
         odd = self.random.choice([*self.columns, None])
+        copied = self.random.choice(self.patterns) if self.patterns and self.random.random() < 0.5 else {}
         return {
-            name: value(domain, self.random) if odd in (None, name) else inside(domain, self.random)
+            name: value(domain, self.random)
+            if odd in (None, name)
+            else copied.get(name, inside(domain, self.random))
             for name, domain in self.columns.items()
         }
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import ibis
 import numpy as np
 
 from anonymaly.noise import Noise
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
 DATA_ARGUMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {"add_two_sided_geometric": frozenset({"counts"}), "choose": frozenset({"utilities", "valid"})}
 )
-_READERS = ("to_pyarrow", "to_pyarrow_batches", "to_pandas", "to_polars", "execute", "raw_sql")
+_READERS = ("to_pyarrow", "to_pyarrow_batches", "to_pandas", "to_polars", "execute")
+_STATEMENTS = ("compile", "raw_sql")
 _MEMORY_TABLE = re.compile(r"ibis_\w*memtable_\w+")
 
 
@@ -52,7 +52,7 @@ class RecordingNoise(Noise):
     >>> noise = RecordingNoise.seeded(1)
     >>> drawn = noise.add_two_sided_geometric([4, 5], Fraction(1, 2))
     >>> print(noise.calls[0])
-    add_two_sided_geometric(counts=shape (2,), rate=1/2) in stage 
+    add_two_sided_geometric(counts=shape (2,), rate=1/2) in stage
     """
 
     def __init__(self, fresh_key: Callable[[], bytes], *, reproducible: bool) -> None:
@@ -104,31 +104,33 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def recorded_statements(table: ir.Table) -> Iterator[list[str]]:
-    """Collect the statements that the table's engine is asked to run, in full, while the block runs."""
+    """Collect what the table's engine is asked while the block runs: reads, and their full statements."""
     backend = table.get_backend()
     statements: list[str] = []
-    inside = False
 
-    def record(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def read(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
         def recorded(*positions: Any, **names: Any) -> Any:
-            nonlocal inside
-            if inside:
-                return method(*positions, **names)
-            asked = positions[0] if positions else next(iter(names.values()), "")
-            text = str(ibis.to_sql(asked)) if isinstance(asked, ibis.Expr) else str(asked)
-            statements.append(f"{name}: {_MEMORY_TABLE.sub('memtable', text)}")
-            inside = True
-            try:
-                return method(*positions, **names)
-            finally:
-                inside = False
+            statements.append(name)
+            return method(*positions, **names)
 
         return recorded
 
-    found = [name for name in _READERS if hasattr(backend, name)]
-    for name in found:
-        setattr(backend, name, record(name, getattr(backend, name)))
+    def state(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def recorded(*positions: Any, **names: Any) -> Any:
+            result = method(*positions, **names)
+            text = result if isinstance(result, str) else positions[0] if positions else names
+            # Memory tables are named by chance; what they hold is not compared, as little as any table.
+            statements.append(_MEMORY_TABLE.sub("memtable", " ".join(str(text).split())))
+            return result
+
+        return recorded
+
+    wrappers = {**dict.fromkeys(_READERS, read), **dict.fromkeys(_STATEMENTS, state)}
+    found = {name: wrap for name, wrap in wrappers.items() if hasattr(backend, name)}
+    for name, wrap in found.items():
+        setattr(backend, name, wrap(name, getattr(backend, name)))
     try:
         yield statements
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record and replay: run a question on a table and on a neighbour with the same coins, and compare what shows.
+"""Record and replay: a question on a table, then on a neighbour with the same coins; what shows must agree.
 
 A stage may differ between the two in one thing only, its summary, and in that by no more than its declared
 sensitivity. What it calls for noise, asks of the engine, logs, or fails with must be the same, because the
@@ -8,6 +8,7 @@ proof of a question is about its noise and speaks of none of these.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,7 +20,7 @@ import pyarrow as pa
 from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import Call, RecordingNoise, recorded_lines, recorded_statements
-from anonymaly.guarantee import Database
+from anonymaly.dataset import Dataset
 from anonymaly.query import Released
 
 
@@ -65,14 +66,14 @@ class Replay:
         return case.sensitivity[stage].distance(self.first.summaries[stage], self.second.summaries[stage])
 
 
-def run(case: Case, records: Database, *, seed: int, frozen: Released | None = None) -> Run:
+def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = None) -> Run:
     """Carry out a question's stages on a table with recorded, seeded noise.
 
     Later stages see ``frozen`` instead of what this run released, so that a replay differs from the first
     run in its rows alone. Every stage has coins of its own: one stage's detour does not shift the next one's.
     """
     resolved, stages = case.stages()
-    table = case.dataset(records).table
+    table = dataset.table
     calls: list[Call] = []
     summaries: dict[str, Any] = {}
     released: dict[str, Any] = {}
@@ -98,8 +99,10 @@ def run(case: Case, records: Database, *, seed: int, frozen: Released | None = N
     return Run(tuple(calls), tuple(statements), tuple(lines), summaries, released, value, failure)
 
 
-def replay(case: Case, pair: Pair, *, seed: int = 0) -> Replay:
+def replay(case: Case, pair: Pair, *, seed: int = 0, first: Run | None = None) -> Replay:
     """Run on the first table twice and on the second once, with the same coins, and compare.
+
+    Where the run on the first table is known from another pair, it is not done again.
 
     Examples
     --------
@@ -108,10 +111,12 @@ def replay(case: Case, pair: Pair, *, seed: int = 0) -> Replay:
     >>> replay(case, Pair("the worst pair", *case.worst_pair)).problems
     ()
     """
-    first = run(case, pair.first, seed=seed)
-    again = run(case, pair.first, seed=seed)
-    second = run(case, pair.second, seed=seed, frozen=first.released)
-    problems = [f"asked again with the same coins: {text}" for text in _unequal(first, again)]
+    problems = []
+    if first is None:
+        dataset = case.dataset(pair.first)
+        first, again = run(case, dataset, seed=seed), run(case, dataset, seed=seed)
+        problems += [f"asked again with the same coins: {text}" for text in _unequal(first, again)]
+    second = run(case, case.dataset(pair.second), seed=seed, frozen=first.released)
     problems += [text for kind in first.traces for text in _compare(kind, first, second)]
     problems += _silent(case, first)
     if pair.same:
@@ -135,7 +140,9 @@ def equal(first: Any, second: Any) -> bool:
         return bool(first.equals(second))
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(equal, first, second))
-    return type(first) is type(second) and bool(first == second or (first != first and second != second))
+    if isinstance(first, float) and isinstance(second, float) and math.isnan(first):
+        return math.isnan(second)
+    return type(first) is type(second) and bool(first == second)
 
 
 def _unequal(first: Run, second: Run) -> list[str]:
@@ -155,7 +162,9 @@ def _compare(kind: str, first: Run, second: Run) -> list[str]:
     """Say where a trace first differs."""
     for place, (one, other) in enumerate(zip_longest(first.traces[kind], second.traces[kind])):
         if one != other:
-            return [f"{kind} {place + 1} is {one or 'missing'} on the one and {other or 'missing'} on the other"]
+            return [
+                f"{kind} {place + 1} is {one or 'missing'} on the one and {other or 'missing'} on the other"
+            ]
     return []
 
 

@@ -14,6 +14,7 @@ from anonymaly.audit.case import Case
 from anonymaly.guarantee import Database
 from anonymaly.noise import Noise
 from anonymaly.noise.source import Probability
+from anonymaly.query import Released
 
 BLOCK = 65_536
 
@@ -76,8 +77,8 @@ class PooledNoise(Noise):
 def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArray[Any]:
     """Return ``count`` independent answers to a question on one table.
 
-    The first stage's summary is a function of the table alone and is computed once; later stages depend on
-    what was released and are carried out anew each time.
+    The first stage's summary is a function of the table alone and is computed once. Later stages depend on
+    what was released and read the table for every answer: audit those one by one with ``sample_stage``.
 
     Examples
     --------
@@ -86,16 +87,36 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
     >>> sample(case, case.worst_pair[0], 5, seed=1).tolist()
     [1, 1, 1, 1, 1]
     """
-    resolved, stages = case.stages()
+    resolved, (first, *later) = case.stages()
     table = case.dataset(records).table
-    summary = stages[0].summarise(table, {})
     noise = PooledNoise.seeded(seed)
+    summary = first.summarise(table, {})
     answers = []
     for _ in range(count):
-        released = {stages[0].name: stages[0].release(summary, {}, noise)}
-        for stage in stages[1:]:
-            released[stage.name] = stage.release(
-                stage.summarise(table, dict(released)), dict(released), noise
-            )
+        released = {first.name: first.release(summary, {}, noise)}
+        for stage in later:
+            summary_now = stage.summarise(table, dict(released))
+            released[stage.name] = stage.release(summary_now, dict(released), noise)
         answers.append(resolved.combine(released))
     return np.array(answers)
+
+
+def sample_stage(
+    case: Case, records: Database, stage: str, released: Released, count: int, *, seed: int
+) -> npt.NDArray[Any]:
+    """Return ``count`` independent releases of one stage, given what earlier stages released.
+
+    A stage must keep its own share of ε whatever was released before it, so each can be audited alone.
+
+    Examples
+    --------
+    >>> from anonymaly.audit.count_case import count_case
+    >>> case = count_case(epsilon="10")
+    >>> sample_stage(case, case.worst_pair[0], "count", {}, 5, seed=1).tolist()
+    [1, 1, 1, 1, 1]
+    """
+    _, stages = case.stages()
+    (chosen,) = (item for item in stages if item.name == stage)
+    noise = PooledNoise.seeded(seed)
+    summary = chosen.summarise(case.dataset(records).table, dict(released))
+    return np.array([chosen.release(summary, dict(released), noise) for _ in range(count)])

@@ -11,6 +11,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any, Literal
@@ -30,10 +32,16 @@ def plain(value: Any) -> Hashable:
         return ("flag", value)
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Real):
-        number = float(value)
-        return None if math.isnan(number) else Fraction(number) if math.isfinite(number) else number
-    return None if value is None else (type(value).__name__, value)
+    if isinstance(value, Real | Decimal):
+        if not math.isfinite(value):
+            return None if math.isnan(value) else float(value)
+        return Fraction(value if isinstance(value, Decimal) else float(value))
+    # A data frame's missing moment says so only by its name, as domain.read_moment knows.
+    return (
+        None
+        if value is None or (isinstance(value, date) and str(value) == "NaT")
+        else (type(value).__name__, value)
+    )
 
 
 @dataclass(frozen=True)

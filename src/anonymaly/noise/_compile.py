@@ -9,7 +9,7 @@ the process when two Python threads enter it at once. Both would be fatal in a s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
 
@@ -25,4 +25,5 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     """
     # numba notices a change of the function's own file only: after editing a file that others call
     # into, remove the __pycache__ directories.
-    return cast("Callable[Parameters, Result]", njit(cache=True, nogil=True, _nrt=False)(function))
+    decorate: Any = njit  # its published signature leaves `_nrt` out
+    return cast("Callable[Parameters, Result]", decorate(cache=True, nogil=True, _nrt=False)(function))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anonymaly.errors import InputError
 from anonymaly.noise.draws import LARGEST_PART
 
-LARGEST_COUNT = 2**62
+LARGEST_COUNT = 2**62 - 1  # the difference of two such numbers still fits 64 bits
 
 
 def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate") -> tuple[int, int]:
@@ -44,7 +44,7 @@ def read_integer(value: int, field: str, least: int = 0) -> int:
 
 
 def read_integers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.int64]:
-    """Return an integer array of any shape as 64-bit integers between -2^62 and 2^62."""
+    """Return an integer array of any shape as 64-bit integers of size below 2^62."""
     array: npt.NDArray[Any] = np.asarray(values)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
@@ -53,5 +53,5 @@ def read_integers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.int64]:
         raise InputError(f"must hold 64-bit integers, got {array.dtype}", field=field)
     # The message leaves the offending value out: it may come from a row.
     if int(array.max()) > LARGEST_COUNT or int(array.min()) < -LARGEST_COUNT:
-        raise InputError("must lie between -2^62 and 2^62", field=field)
+        raise InputError("must be below 2^62 in size", field=field)
     return array.astype(np.int64)

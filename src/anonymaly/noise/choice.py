@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.noise import arrays
-from anonymaly.noise.bounds import exp_minus
+from anonymaly.noise.bounds import ceiling_divide, exp_minus
 from anonymaly.noise.chacha import Words
 from anonymaly.noise.probability import decide
 
@@ -47,9 +47,10 @@ def exponential(words: Words, utilities: Utilities, rate: Fraction) -> int:
     so fewer than three proposals are expected.
     """
     gaps = utilities.max() - utilities
-    edges = [-(-j // (HALVINGS_PER_UNIT * rate)) for j in range(1, CLASSES + 1)]
-    # Utilities lie within ±2^62, hence gaps below 2^63 + 1.
-    cut = np.array([min(int(edge), 2**63 - 1) for edge in edges], np.int64)
+    step = HALVINGS_PER_UNIT * rate
+    edges = [ceiling_divide(j * step.denominator, step.numerator) for j in range(1, CLASSES + 1)]
+    # Utilities are below 2^62 in size, so no gap reaches an edge cut here.
+    cut = np.array([min(edge, 2**63 - 1) for edge in edges], np.int64)
     classes = np.searchsorted(cut, gaps, side="right").astype(np.uint8)
     counts = [int(count) for count in np.bincount(classes, minlength=CLASSES + 1)]
     weights = [count << (CLASSES - j) for j, count in enumerate(counts)]

@@ -2,8 +2,8 @@
 """Exact geometric draws by inversion of a table with lazily refined uniform numbers.
 
 Let X be one-sided geometric with rate r = numerator/denominator: P(X = x) ∝ exp(-r·x). Then X = 2^k·H + L,
-where H and L are independent, H is one-sided geometric with rate 2^k·r, and 0 <= L < 2^k has P(L) ∝ exp(-r·L).
-The shift k is the smallest with 2^k·r >= 1/16.
+where H and L are independent, H is one-sided geometric with rate 2^k·r, and L lies below 2^k with
+P(L) ∝ exp(-r·L). The shift k is the smallest with 2^k·r >= 1/16.
 
 - H: a uniform number U is compared with the thresholds C_v = P(H <= v) for v < V. The first bits of U point
   into a table, which knows the answer unless a threshold lies in that cell; then 63 bits of U are compared
@@ -53,7 +53,7 @@ def geometric_table(numerator: int, denominator: int) -> Table:
     while rate * 2**shift < SMALLEST_TABLE_RATE:
         shift += 1
     high_rate = rate * 2**shift
-    # At most 192 values. Neighbouring thresholds differ by more than exp(-12)/17, hence in their first digits.
+    # At most 192 values. Neighbouring thresholds differ by more than exp(-12)/17, so their first digits do.
     values = ceil(TAIL / high_rate)
     digits = np.empty((DIGIT_COUNT, values), np.int64)
     for value in range(values):

@@ -76,9 +76,9 @@ class KeyedNoise:
     --------
     >>> noise = KeyedNoise(bytes(32))
     >>> noise.two_sided_geometric_at(Fraction(1, 10), [7, 10**20]).tolist()
-    [-5, -2]
+    [10, 0]
     >>> noise.two_sided_geometric_at(Fraction(1, 10), 10**20)
-    -2
+    0
     """
 
     def __init__(self, key: bytes) -> None:

@@ -30,7 +30,7 @@ class ExactProbability:
     --------
     >>> empty_cell_kept = ExactProbability.logistic(Fraction(3, 10) * 5, Fraction(3, 10))
     >>> round(float(empty_cell_kept), 6)
-    0.128178
+    0.128175
     """
 
     decay: Fraction

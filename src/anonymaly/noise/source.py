@@ -38,7 +38,7 @@ class Noise:
     --------
     >>> noise = Noise.seeded(1)
     >>> noise.two_sided_geometric(Fraction(1, 10), 5).tolist()
-    [-2, -4, 0, 6, -4]
+    [-21, -12, 1, -5, -3]
     >>> noise.bernoulli_exp(Fraction(1, 2))
     True
     """
@@ -93,7 +93,7 @@ class Noise:
         Examples
         --------
         >>> Noise.keyed(bytes(32)).two_sided_geometric_at(Fraction(1, 10), 7)
-        -5
+        10
         """
         return KeyedNoise(key)
 
@@ -116,7 +116,7 @@ class Noise:
         Examples
         --------
         >>> Noise.seeded(3).two_sided_geometric(Fraction(1, 100))
-        -116
+        -121
         """
         return self._integers(arrays.two_sided_geometric, size, geometric_table(*read_rate(rate)))
 
@@ -132,23 +132,23 @@ class Noise:
         Examples
         --------
         >>> Noise.seeded(3).one_sided_geometric(Fraction(1, 100), 3).tolist()
-        [116, 58, 13]
+        [121, 40, 213]
         """
         return self._integers(arrays.one_sided_geometric, size, geometric_table(*read_rate(rate)))
 
     def add_two_sided_geometric(self, counts: npt.ArrayLike, rate: Fraction) -> Integers:
-        """Add two-sided geometric noise to integers between -2^62 and 2^62, exactly.
+        """Add two-sided geometric noise to integers of size below 2^62, exactly.
 
         Examples
         --------
         >>> Noise.seeded(3).add_two_sided_geometric([2**53 + 1, 0], Fraction(1)).tolist()
-        [9007199254740993, 0]
+        [9007199254740992, -1]
         """
         counts = read_integers(counts, "counts")
         noise = self.two_sided_geometric(rate, counts.size).reshape(counts.shape)
         # Judged on the noise alone, so that a failure says nothing about the counts. The chance is below
         # exp(-2^62·rate): 2^-90 at the smallest rate accepted, 2^-6000 at ε = 1e-9 and sensitivity 10^6.
-        if noise.size and max(int(noise.max()), -int(noise.min())) >= LARGEST_COUNT:
+        if noise.size and max(int(noise.max()), -int(noise.min())) > LARGEST_COUNT:
             raise OverflowError(IMPOSSIBLE_DRAW)
         return counts + noise
 
@@ -190,7 +190,7 @@ class Noise:
         --------
         >>> kept = ExactProbability.exponential(Fraction(1, 10)).complement()
         >>> int(Noise.seeded(3).bernoulli(kept, 1000).sum())
-        89
+        103
         """
         bounds = read_probability(probability)
         length = _length(size)
@@ -217,9 +217,9 @@ class Noise:
         Examples
         --------
         >>> Noise.seeded(3).uniform(6, 4).tolist()
-        [2, 3, 3, 5]
+        [4, 0, 3, 2]
         >>> Noise.seeded(3).uniform(10**30)
-        440379216617612164893183120614
+        775254455003292526159031618441
         """
         bound = read_integer(bound, "bound", least=1)
         if bound <= 2**63:
@@ -237,7 +237,7 @@ class Noise:
         --------
         >>> tail = ExactProbability.logistic(Fraction(50), Fraction(1))
         >>> Noise.seeded(3).binomial(10**30, tail)
-        192874984787
+        140981249
         """
         trials = read_integer(trials, "trials")
         bounds = read_probability(probability)
@@ -255,7 +255,7 @@ class Noise:
         Parameters
         ----------
         utilities : array of int
-            One for each candidate, between -2^62 and 2^62.
+            One for each candidate, below 2^62 in size.
         rate : Fraction
             The weight of one unit of utility: exp(rate·utility) for the exponential mechanism.
         mechanism : {"permute_and_flip", "exponential"}

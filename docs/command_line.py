@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write command-line.md from the program's own help; ``--check`` says whether it is current."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer.main
+
+from anonymaly.cli.main import app
+
+PAGE = Path(__file__).with_name("command-line.md")
+HEAD = """\
+# Command line
+
+Every command has `--json`. Exit codes: 0 done, 1 refused (budget, rule), 2 bad input, 130 interrupted.
+"""
+
+
+def reference() -> str:
+    """Return the page: each command with its arguments and options."""
+    program = typer.main.get_command(app)
+    parts = [HEAD]
+    for name, command in program.commands.items():  # type: ignore[attr-defined]
+        usage = " ".join(
+            parameter.metavar or (parameter.name or "").upper()
+            for parameter in command.params
+            if parameter.param_type_name == "argument"
+        )
+        lines = [f"## anonymaly {name} {usage}".rstrip(), "", (command.help or "").strip(), "", "| | |", "|---|---|"]
+        for parameter in command.params:
+            shown = (parameter.metavar or parameter.name or "") if parameter.param_type_name == "argument" else ", ".join(
+                parameter.opts
+            )
+            needed = " Required." if parameter.required and parameter.param_type_name == "option" else ""
+            lines.append(f"| `{shown}` | {(getattr(parameter, 'help', '') or '').replace('|', '/')}{needed} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    text = reference()
+    if "--check" in sys.argv:
+        if not PAGE.exists() or PAGE.read_text("utf-8") != text:
+            sys.exit("docs/command-line.md is not current; run: python docs/command_line.py")
+    else:
+        PAGE.write_text(text, "utf-8")

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only part of ``proportion`` that reads rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonymaly.engine import collect
+from anonymaly.expression import Predicate
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+def count_where(table: ir.Table, predicate: Predicate, verdict: bool) -> int:
+    """Count the records that match, or those that do not; a record that is unknown does not match."""
+    matches = predicate.to_ibis(table).fill_null(False)
+    chosen = table.filter(matches if verdict else ~matches)
+    return int(collect(chosen.count().name("records")).column("records")[0].as_py())

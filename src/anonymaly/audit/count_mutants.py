@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broken variants of ``count`` and of the parts that every question shares."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from anonymaly.audit.case import Case
+from anonymaly.audit.count_case import count_case
+from anonymaly.audit.mutants import Mutant
+from anonymaly.count.mechanism import noise_rate
+from anonymaly.count.query import Count
+from anonymaly.dataset import Dataset, Declaration
+from anonymaly.engine import collect
+from anonymaly.noise import Noise
+from anonymaly.query import Released, Stage
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+logger = logging.getLogger(__name__)
+
+Release = Callable[[Any, Fraction, Noise], Any]
+Change = Callable[[Count, Stage, Declaration], Stage]
+
+
+def _changed(change: Change, **options: Any) -> Case:
+    """Return the case of a count whose one stage is changed; its claims stay those of the real question."""
+
+    class BrokenCount(Count):
+        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
+            return tuple(change(self, stage, declaration) for stage in super().stages(declaration))
+
+    return count_case(**{"epsilon": "0.5", **options, "kind": BrokenCount})
+
+
+def _released(release: Release, **options: Any) -> Case:
+    """Return the case of a count that releases in another way: from a count, a rate, and noise."""
+
+    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
+        rate = noise_rate(stage.share, declaration)
+        return dataclasses.replace(stage, release=lambda count, released, noise: release(count, rate, noise))
+
+    return _changed(change, **options)
+
+
+def _summarised(summarise: Callable[[Any, ir.Table, Released], Any], **options: Any) -> Case:
+    """Return the case of a count that summarises in another way, given the real summarise."""
+
+    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
+        real = stage.summarise
+        return dataclasses.replace(stage, summarise=lambda table, released: summarise(real, table, released))
+
+    return _changed(change, **options)
+
+
+def _scaled(factor: Fraction) -> Case:
+    return _released(lambda count, rate, noise: count + noise.two_sided_geometric(rate / factor))
+
+
+def _sensitivity_one() -> Case:
+    return _released(lambda count, rate, noise: count + noise.two_sided_geometric(rate * 3), max_rows=3)
+
+
+def _float_laplace(count: int, rate: Fraction, noise: Noise) -> float:
+    uniform = (noise.uniform(2**53) + 0.5) / 2**53 - 0.5
+    return count - math.copysign(math.log1p(-2 * abs(uniform)), uniform) / float(rate)
+
+
+def _reused() -> Case:
+    kept: dict[Fraction, int] = {}
+
+    def release(count: int, rate: Fraction, noise: Noise) -> int:
+        if rate not in kept:
+            kept[rate] = noise.two_sided_geometric(rate)
+        return count + kept[rate]
+
+    return _released(release)
+
+
+def _fixed_seed(count: int, rate: Fraction, noise: Noise) -> int:
+    return count + Noise.seeded(7).two_sided_geometric(rate)
+
+
+def _own_source(count: int, rate: Fraction, noise: Noise) -> int:
+    return count + noise.two_sided_geometric(rate) + Noise.system().two_sided_geometric(rate)
+
+
+def _filter_from_data(real: Any, table: ir.Table, released: Released) -> Any:
+    oldest = collect(table.age.max().name("age")).column("age")[0].as_py()
+    return real(table.filter(table.age > (oldest or 0) - 20), released)
+
+
+def _bounds_from_data() -> Case:
+    """Noise for the width of the data instead of the declared one."""
+
+    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
+        rate = noise_rate(stage.share, declaration)
+
+        def summarise(table: ir.Table, released: Released) -> tuple[int, int]:
+            wards = collect(table.ward.nunique().name("wards")).column("wards")[0].as_py()
+            return stage.summarise(table, released), max(wards, 1)
+
+        def release(summary: tuple[int, int], released: Released, noise: Noise) -> int:
+            return summary[0] + noise.two_sided_geometric(rate / summary[1])
+
+        return dataclasses.replace(stage, summarise=summarise, release=release)
+
+    case = _changed(change)
+    # The summary is a pair now; that it holds the count is not what this mutant is about.
+    return dataclasses.replace(case, sensitivity={})
+
+
+def _zero_when_empty(count: int, rate: Fraction, noise: Noise) -> int:
+    drawn = noise.two_sided_geometric(rate)
+    return count + drawn if count else 0
+
+
+def _early_exit(count: int, rate: Fraction, noise: Noise) -> int:
+    return count + noise.two_sided_geometric(rate) if count else 0
+
+
+def _exception_on_empty(real: Any, table: ir.Table, released: Released) -> Any:
+    count = real(table, released)
+    if collect(table.count().name("rows")).column("rows")[0].as_py() == 0:
+        raise ValueError
+    return count
+
+
+def _error_from_row(real: Any, table: ir.Table, released: Released) -> Any:
+    beyond = collect((table.age > 120).any().name("beyond")).column("beyond")[0].as_py()
+    if beyond:
+        raise OverflowError
+    return real(table, released)
+
+
+def _cached_before_noise() -> Case:
+    kept: dict[str, Any] = {}
+
+    def summarise(real: Any, table: ir.Table, released: Released) -> Any:
+        if "count" not in kept:
+            kept["count"] = real(table, released)
+        return kept["count"]
+
+    return _summarised(summarise)
+
+
+def _logged(real: Any, table: ir.Table, released: Released) -> Any:
+    count = real(table, released)
+    logger.debug("counted %d", count)
+    return count
+
+
+def _charged_once(count: int, rate: Fraction, noise: Noise) -> list[int]:
+    """Return two answers, each with the noise of the whole charge."""
+    return [count + noise.two_sided_geometric(rate) for _ in range(2)]
+
+
+class _Untruncated(Dataset):
+    """A dataset that forgets to cut off the rows beyond ``max_rows``."""
+
+    @property
+    def table(self) -> ir.Table:
+        forgetful = Dataset(self._source.table(), name=self.name, columns=self.declaration.columns)
+        return forgetful.table
+
+
+class _WithNaN(Dataset):
+    """A dataset that hands NaN on to the engine, where it is larger than every number."""
+
+    @property
+    def table(self) -> ir.Table:
+        return self._source.table().select(*self.declaration.columns)
+
+
+def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
+    return dataclasses.replace(count_case(epsilon="0.5", **options), dataset_type=kind)
+
+
+COUNT_MUTANTS: tuple[Mutant, ...] = (
+    Mutant("noise scale × 0.9", "fit", lambda: _scaled(Fraction(9, 10))),
+    Mutant("noise scale × 1.1", "fit", lambda: _scaled(Fraction(11, 10))),
+    Mutant("noise scale × 0.5", "bound", lambda: _scaled(Fraction(1, 2))),
+    Mutant("sensitivity 1 for 3 rows", "bound", _sensitivity_one),
+    Mutant("max_rows ignored", "replay", lambda: _of_dataset(_Untruncated, max_rows=3)),
+    Mutant("float Laplace", "fit", lambda: _released(_float_laplace)),
+    Mutant(
+        "rounded after adding",
+        "fit",
+        lambda: _released(lambda count, rate, noise: round(_float_laplace(count, rate, noise))),
+    ),
+    Mutant("noise reused for a second answer", "replay", _reused),
+    Mutant("fixed seed", "bound", lambda: _released(_fixed_seed)),
+    Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
+    Mutant("noise from elsewhere", "replay", lambda: _released(_own_source)),
+    Mutant("filter from data", "replay", lambda: _summarised(_filter_from_data)),
+    Mutant("bounds from data", "replay", _bounds_from_data),
+    Mutant("exact zero when empty", "bound", lambda: _released(_zero_when_empty)),
+    Mutant("early exit", "replay", lambda: _released(_early_exit)),
+    Mutant("exception on empty", "replay", lambda: _summarised(_exception_on_empty)),
+    Mutant("exception on empty, in the ledger", "ledger", lambda: _summarised(_exception_on_empty)),
+    Mutant("row-dependent error", "replay", lambda: _summarised(_error_from_row)),
+    Mutant("cache before noise", "replay", _cached_before_noise),
+    Mutant("count in a log line", "replay", lambda: _summarised(_logged)),
+    Mutant(
+        "order of rows matters",
+        "replay",
+        lambda: _summarised(lambda real, table, released: real(table.limit(3), released)),
+    ),
+    Mutant("NaN passes", "replay", lambda: _of_dataset(_WithNaN)),
+    Mutant("charged once for two answers", "bound", lambda: _released(_charged_once)),
+)

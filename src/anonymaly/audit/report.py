@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All layers on one question, as plain data and plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from anonymaly.audit.bound import loss_bound
+from anonymaly.audit.case import Case
+from anonymaly.audit.fit import ACCEPTED, fit_integers
+from anonymaly.audit.ledger_trace import compare_ledgers
+from anonymaly.audit.neighbours import Pair
+from anonymaly.audit.replay import Replay, Run, replay
+from anonymaly.audit.sampling import sample
+
+Layer = Literal["replay", "ledger", "fit", "bound"]
+LAYERS: tuple[Layer, ...] = ("replay", "ledger", "fit", "bound")
+POWER = 0.85  # of ε must be seen where all of it is known to be lost
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check of one layer found.
+
+    ``power`` findings are about the audit: they fail when it could not have seen a violation.
+    """
+
+    layer: Layer
+    check: str
+    passed: bool
+    words: str
+    power: bool = False
+    numbers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return {
+            "layer": self.layer,
+            "check": self.check,
+            "passed": self.passed,
+            "words": self.words,
+            "about": "audit" if self.power else "question",
+            "numbers": dict(self.numbers),
+        }
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """All findings about one question."""
+
+    name: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no violation was found and the audit was able to find one."""
+        return all(finding.passed for finding in self.findings)
+
+    def rejected_by(self, layer: Layer) -> bool:
+        """Say whether a layer found a violation; an audit without power has found none."""
+        return any(not item.passed and not item.power for item in self.findings if item.layer == layer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"name": self.name, "passed": self.passed, "findings": findings}
+
+    def __str__(self) -> str:
+        lines = [
+            f"  {'ok  ' if item.passed else 'FAIL'}  {item.layer}: {item.check}: {item.words}"
+            for item in self.findings
+        ]
+        return "\n".join([self.name, *lines])
+
+
+def audit(
+    case: Case,
+    *,
+    seed: int = 0,
+    layers: Iterable[Layer] = LAYERS,
+    rounds: int = 3,
+    samples: int = 1_000_000,
+    fit_samples: int = 100_000,
+    alarm: float = 1e-6,
+    power: float | None = POWER,
+    thorough: bool = True,
+) -> AuditReport:
+    """Try to break a question's promise, and say what was found.
+
+    Parameters
+    ----------
+    case : Case
+        The question.
+    seed : int
+        Makes the audit repeatable.
+    layers : iterable of {"replay", "ledger", "fit", "bound"}
+        Which testers to run.
+    rounds : int
+        How many invented tables the replay layer changes, besides the case's own and the empty one.
+    samples, fit_samples : int
+        How many answers confirm the bound on each table, and how many are fitted.
+    alarm : float
+        The chance that a question that keeps its promise is rejected, all layers together.
+    power : float or None
+        Which part of ε the bound must see on a tight pair; None asks for nothing, as with few samples.
+    thorough : bool
+        Whether to replay all pairs, rather than up to the first that shows a violation.
+
+    Examples
+    --------
+    >>> from anonymaly.audit.count_case import count_case
+    >>> print(audit(count_case(epsilon="1"), layers=["fit"], fit_samples=1000))  # doctest: +ELLIPSIS
+    count, records, add_remove, ε = 1
+      ok    fit: law on the first table: no misfit found; ...
+      ok    fit: law on the second table: no misfit found; ...
+    """
+    wanted = tuple(layers)
+    findings: list[Finding] = []
+    if "replay" in wanted:
+        findings += _replay(case, seed, rounds, power, thorough=thorough)
+    if "ledger" in wanted:
+        findings.append(_ledger(case))
+    if "fit" in wanted and case.law is not None:
+        findings += _fit(case, seed, fit_samples)
+    if "bound" in wanted:
+        # The two fits may be wrong once in a milliard each; the bound has what is left.
+        findings += _bound(case, seed, samples, alarm - 2 * ACCEPTED, power)
+    return AuditReport(case.name, tuple(findings))
+
+
+def _replay(case: Case, seed: int, rounds: int, power: float | None, *, thorough: bool) -> list[Finding]:
+    replays: list[Replay] = []
+    known: dict[int, Run] = {}  # tables are shared between pairs, and live as long as the replays do
+    for pair in case.pairs(seed=seed, rounds=rounds):
+        replays.append(replay(case, pair, seed=seed, first=known.get(id(pair.first))))
+        known[id(pair.first)] = replays[-1].first
+        if not (thorough or replays[-1].clean):
+            break
+    broken = [
+        f"{item.pair.kind} ({len(item.pair.first)} → {len(item.pair.second)} rows): {problem}"
+        for item in replays
+        for problem in item.problems
+    ]
+    failed = [item for item in replays if item.first.failure is not None]
+    words = "; ".join(broken[:5]) or f"no violation found; {len(replays)} pairs of tables were replayed"
+    findings = [
+        Finding("replay", "same but for the summary", not broken, words, numbers={"pairs": len(replays)})
+    ]
+    if failed:
+        words = f"failed on {len(failed)} tables, first with {failed[0].first.failure}"
+        findings.append(Finding("replay", "answers every table", False, words))
+    if case.tight and power is not None and not failed:
+        findings += [_reach(case, replays, stage) for stage in case.sensitivity]
+    return findings
+
+
+def _reach(case: Case, replays: list[Replay], stage: str) -> Finding:
+    """Check that the pairs exercise a stage: a summary that never changes was never tested."""
+    largest = max(
+        (item.distance(case, stage) / case.sensitivity[stage].limit(item.first.released) for item in replays),
+        default=0.0,
+    )
+    words = f"the pairs reach {largest:.3g} of the declared sensitivity"
+    return Finding(
+        "replay", f"reach of stage {stage}", largest >= 1, words, power=True, numbers={"reach": largest}
+    )
+
+
+def _ledger(case: Case) -> Finding:
+    first, second = case.worst_pair
+    pairs = (Pair("the worst pair", first, second), Pair("the worst pair, turned round", second, first))
+    differences = [text for pair in pairs for text in compare_ledgers(case, pair)]
+    words = "; ".join(differences[:3]) or "no violation found; ledger and log are the same on the worst pair"
+    return Finding("ledger", "same but for chance", not differences, words)
+
+
+def _fit(case: Case, seed: int, samples: int) -> list[Finding]:
+    assert case.law is not None  # noqa: S101 - checked by the caller
+    findings = []
+    for place, (side, records) in enumerate(zip(("first", "second"), case.worst_pair, strict=True)):
+        fit = fit_integers(sample(case, records, samples, seed=4 * seed + place), case.law(records))
+        findings.append(
+            Finding("fit", f"law on the {side} table", fit.fits, str(fit), numbers={"p_value": fit.p_value})
+        )
+    return findings
+
+
+def _bound(case: Case, seed: int, samples: int, alarm: float, power: float | None) -> list[Finding]:
+    claimed = float(case.query.epsilon)
+    total = samples + samples // 4
+    first, second = (
+        sample(case, records, total, seed=4 * seed + place)
+        for place, records in enumerate(case.worst_pair, start=2)
+    )
+    bound = loss_bound(first, second, alarm=alarm, direction=case.direction)
+    numbers = {"claimed": claimed, "at_least": bound.epsilon}
+    findings = [
+        Finding("bound", "loss", not bound.violates(claimed), bound.finding(claimed), numbers=numbers)
+    ]
+    if case.tight and power is not None:
+        seen = bound.epsilon / claimed
+        words = f"{seen:.1%} of ε was seen, and {power:.0%} must be"
+        findings.append(Finding("bound", "power", seen >= power, words, power=True, numbers={"seen": seen}))
+    return findings

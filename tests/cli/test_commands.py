@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def _spent(run: Run) -> str:
+    told: dict[str, Any] = json.loads(run("ledger", "patients.yaml", "--json").stdout)
+    return str(told["statement"]["spent"])
+
+
+def test_from_init_to_the_ledger(run: Run, folder: Path) -> None:
+    (folder / "patients.yaml").unlink()
+    assert run("init", "patients.csv").returncode == 0
+    text = (folder / "patients.yaml").read_text()
+    columns = yaml.safe_load(text)["columns"]
+    assert columns["age"] == {"type": "interval", "low": "?", "high": "?"}
+    assert columns["ward"] == {"type": "categories", "values": ["?"]}
+    unfinished = run("check", "patients.yaml")
+    assert unfinished.returncode == 2
+    assert "still to be declared" in unfinished.stderr
+    text = text.replace('low: "?", high: "?"', "low: 0, high: 120").replace('["?"]', "[A, B]").replace('"?"', "1.0")
+    (folder / "patients.yaml").write_text(text)
+    checked = run("check", "patients.yaml")
+    assert checked.returncode == 0, checked.stderr
+    assert "ready" in checked.stdout
+    assert not (folder / "patients.ledger").exists(), "a check opened the ledger"
+    counted = run("count", "patients.yaml", "--where", "ward == 'A'", "--epsilon", "0.4", "--analyst", "ann")
+    assert counted.returncode == 0, counted.stderr
+    assert "0.6" in counted.stdout
+    assert "0.6 of 1 remain" in run("check", "patients.yaml").stdout
+    told = run("ledger", "patients.yaml", "--verify")
+    assert told.returncode == 0
+    assert "verified" in told.stdout
+    assert "ann" in told.stdout
+
+
+def test_json_is_one_document_and_equals_the_python_answer(run: Run, folder: Path) -> None:
+    (folder / "query.json").write_text('{"question": "count", "where": "age > 20", "epsilon": 0.5}')
+    preview = json.loads(run("ask", "patients.yaml", "query.json", "--preview", "--json").stdout)
+    assert (preview["cost"], preview["affordable"]) == ("0.5", True)
+    asked = json.loads(run("ask", "patients.yaml", "query.json", "--json").stdout)
+    assert (asked["charged"], asked["remaining"]) == ("0.5", "0.5")
+    again = json.loads(run("count", "patients.yaml", "--where", "age>20", "--epsilon", "0.5", "--json").stdout)
+    assert (again["charged"], again["value"]) == ("0", asked["value"])
+    piped = run("ask", "patients.yaml", "-", "--json", input=(folder / "query.json").read_text())
+    assert json.loads(piped.stdout)["value"] == asked["value"]
+
+
+BAD = [
+    (["count", "patients.yaml", "--epsilon", "nan"], 2, "epsilon"),
+    (["count", "patients.yaml", "--epsilon", "inf"], 2, "epsilon"),
+    (["count", "patients.yaml", "--epsilon=-1"], 2, "epsilon"),
+    (["count", "patients.yaml", "--epsilon", "0"], 2, "epsilon"),
+    (["count", "patients.yaml", "--epsilon", "1e300"], 2, "epsilon"),
+    (["count", "patients.yaml", "--epsilon", "0.1234567891"], 2, "nine decimals"),
+    (["count", "patients.yaml", "--epsilon", "lots"], 2, "epsilon"),
+    (["count", "patients.yaml"], 2, "--epsilon"),
+    (["count", "patients.yaml", "--epsilon", "2"], 1, "remain"),
+    (["count", "patients.yaml", "--where", "height > 2", "--epsilon", "0.1"], 2, "height"),
+    (["count", "patients.yaml", "--where", "age > 'x'", "--epsilon", "0.1"], 2, "age"),
+    (["count", "patients.yaml", "--where", "1=1; drop table source", "--epsilon", "0.1"], 2, "where"),
+    (["count", "patients.yaml", "--where", "(" * 10_000 + "age > 1" + ")" * 10_000, "--epsilon", "0.1"], 2, "where"),
+    (["count", "patients.yaml", "--repeat=-1", "--epsilon", "0.1"], 2, "repeat"),
+    (["count", "nowhere.yaml", "--epsilon", "0.1"], 2, "nowhere.yaml"),
+    (["ask", "patients.yaml", "nothing.json"], 2, "nothing.json"),
+    (["ask", "patients.yaml", "-"], 2, "JSON"),
+    (["init", "nothing.csv"], 2, "nothing.csv"),
+    (["init", "patients.csv"], 2, "exists"),
+    (["check", "nowhere.yaml"], 2, "nowhere.yaml"),
+    (["ledger", "nowhere.yaml"], 2, "nowhere.yaml"),
+    (["ledger", "patients.yaml", "--raise-budget", "0.5"], 1, "only ever raised"),
+    (["ledger", "patients.yaml", "--new-epoch"], 2, "anchor"),
+    (["frobnicate"], 2, "frobnicate"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "named"), BAD, ids=lambda item: str(item)[:60])
+def test_bad_input_is_explained_and_spends_nothing(run: Run, arguments: list[str], code: int, named: str) -> None:
+    assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 0
+    done = run(*arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert _spent(run) == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("name: [unclosed", "line 1"),
+        ("", "declares nothing"),
+        ("name: patients\nsource: patients.csv\ncolumns: {}\nbudget: 1", "columns"),
+        ("name: patients\nsource: gone.csv\ncolumns: {age: {type: interval, low: 0, high: 1}}\nbudget: 1", "gone.csv"),
+        ("name: patients\nsource: patients.csv\ncolumns: {age: {type: intervall}}\nbudget: 1", "columns.age"),
+        ("name: patients\nsource: patients.csv\ncolumns: {size: {type: flag}}\nbudget: 1", "columns.size"),
+        ("name: patients\nsource: patients.csv\ncolumns: {age: {type: flag}}\nbudget: -1", "budget"),
+        ("name: patients\nsource: patients.csv\nbugdet: 1\ncolumns: {age: {type: flag}}", "bugdet"),
+        ("name: patients\nsource: patients.csv\ncolumns: {age: {type: flag}}", "budget"),
+    ],
+)
+def test_a_malformed_manifest_is_explained(run: Run, folder: Path, text: str, named: str) -> None:
+    (folder / "patients.yaml").write_text(text)
+    done = run("count", "patients.yaml", "--epsilon", "0.1")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_changed_manifest_is_refused_with_the_difference(run: Run, folder: Path) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text().replace("high: 120", "high: 130"))
+    for command in (["count", "patients.yaml", "--epsilon", "0.1"], ["check", "patients.yaml"]):
+        done = run(*command)
+        assert done.returncode == 1
+        assert "declared 120, now 130" in done.stderr
+
+
+def test_a_raised_budget_is_recorded_and_then_declared(run: Run, folder: Path) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    assert "of 3" in run("ledger", "patients.yaml", "--raise-budget", "3").stdout
+    refused = run("count", "patients.yaml", "--epsilon", "0.1")
+    assert refused.returncode == 1
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text().replace("budget: 1.0", "budget: 3"))
+    assert run("count", "patients.yaml", "--epsilon", "2.5").returncode == 0
+
+
+def test_a_damaged_ledger_is_noticed(run: Run, folder: Path) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    ledger = folder / "patients.ledger"
+    whole = ledger.read_bytes()
+    ledger.write_bytes(whole[: len(whole) // 2])
+    done = run("count", "patients.yaml", "--epsilon", "0.1", "--repeat", "1")
+    assert done.returncode == 2
+    assert "LedgerDamaged" in done.stderr
+    assert "backup" in done.stderr
+    ledger.write_text("not a database")
+    assert "LedgerDamaged" in run("ledger", "patients.yaml").stderr
+
+
+def test_a_ledger_older_than_its_anchor_is_locked_until_a_new_epoch(run: Run, folder: Path) -> None:
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text() + "anchor: elsewhere.anchor\n")
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    with sqlite3.connect(folder / "patients.ledger") as old, sqlite3.connect(folder / "old.ledger") as copy:
+        old.backup(copy)
+    run("count", "patients.yaml", "--epsilon", "0.2")
+    for name in ("patients.ledger", "patients.ledger-wal", "patients.ledger-shm"):
+        (folder / name).unlink(missing_ok=True)
+    (folder / "old.ledger").rename(folder / "patients.ledger")
+    locked = run("count", "patients.yaml", "--epsilon", "0.2")
+    assert locked.returncode == 2
+    assert "anchor" in locked.stderr
+    opened = run("ledger", "patients.yaml", "--new-epoch")
+    assert opened.returncode == 0, opened.stderr
+    assert "0 remaining" in opened.stdout
+    assert run("count", "patients.yaml", "--epsilon", "0.2").returncode == 1
+
+
+def test_errors_are_json_when_asked_for(run: Run) -> None:
+    done = run("count", "patients.yaml", "--epsilon", "5", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)
+    assert error["error"] == "BudgetExceeded"
+    assert error["next_step"]
+
+
+def test_an_empty_table_is_answered_and_charged_like_any_other(run: Run, folder: Path) -> None:
+    (folder / "patients.csv").write_text("age,ward\n")
+    done = run("count", "patients.yaml", "--epsilon", "0.1")
+    assert done.returncode == 0
+    (folder / "patients.csv").write_text("age,ward\n,\n,\nno number,Z\n")
+    assert run("count", "patients.yaml", "--epsilon", "0.1", "--repeat", "1").returncode == 0
+    assert _spent(run) == "0.2"
+
+
+def test_the_demonstration_runs_and_its_json_is_complete(run: Run) -> None:
+    told = json.loads(run("demo", "--json").stdout)
+    assert told["verification"]["ok"]
+    assert told["again"]["charged"] == "0"
+    assert "BudgetExceeded" in told["refusal"]
+    assert run("--version").stdout.startswith("anonymaly ")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the house that no type checker knows."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anonymaly
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "anonymaly"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+RANDOM = {"random", "secrets", "uuid", "numpy.random", "os.urandom"}
+MAY_DRAW = {"noise", "audit", "ledger"}  # the ledger draws names for itself and waits of random length
+ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql", "collect"}
+
+
+def _names(path: Path) -> list[str]:
+    """Return every dotted name and import in a file."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names.append(ast.unparse(node))
+    return names
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_randomness_comes_from_noise_alone(path: Path) -> None:
+    drawn = {
+        name
+        for name in _names(path)
+        if any(name == source or name.startswith(f"{source}.") for source in RANDOM) or ".random" in name
+    }
+    assert _part(path) in MAY_DRAW or not drawn
+
+
+def test_only_summaries_run_statements() -> None:
+    folders = {PACKAGE / home.partition(".query:")[0].removeprefix("anonymaly.") for home in _questions().values()}
+    for folder in folders:
+        for path in folder.glob("*.py"):
+            readers = {name.rpartition(".")[2] for name in _names(path)} & ROW_READERS
+            assert path.name in ("summary.py", "inspect.py") or not readers, f"{path} reads rows by {readers}"
+
+
+def _questions() -> dict[str, str]:
+    from anonymaly.questions import QUESTIONS
+
+    return QUESTIONS
+
+
+def test_budget_is_reserved_in_one_place() -> None:
+    callers = {
+        _part(path)
+        for path in SOURCES
+        if re.search(r"\.reserve\(", path.read_text("utf-8")) and _part(path) not in ("ledger", "audit")
+    }
+    assert callers == {"curator"}
+
+
+def test_nothing_is_evaluated_or_pickled() -> None:
+    for path in SOURCES:
+        tree = ast.parse(path.read_text("utf-8"))
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert not called & {"eval", "exec", "compile", "pickle.loads", "pickle.load", "pickle.dumps"}, path
+        assert "pickle" not in _names(path), path
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))], ids=str)
+def test_every_file_has_its_licence_line(path: Path) -> None:
+    assert path.read_text("utf-8").startswith("# SPDX-License-Identifier: Apache-2.0\n")
+
+
+def test_the_front_door_is_sorted_complete_and_pinned() -> None:
+    assert anonymaly.__all__ == sorted(anonymaly.__all__)
+    for name in anonymaly.__all__:
+        assert getattr(anonymaly, name) is not None
+    assert set(anonymaly.__all__) == {
+        "AnomalyModel", "AnonymalyError", "Answer", "Bins", "Categories", "Count", "Curator", "Dataset", "Flag",
+        "Guarantee", "Interval", "Manifest", "Opaque", "Policy", "Preview", "Query", "SameContexts", "Timestamps",
+        "__version__", "compose", "datasets", "simulate",
+    }  # fmt: skip
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = anonymaly.Nonsense
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import anonymaly, sys; print([m for m in sys.modules if m in {'ibis', 'numba', 'pydantic', 'pandas'}])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert done.stdout.strip() == "[]"
