@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
-CHECKED := src tests benchmarks examples
+CHECKED := src tests benchmarks examples docs
 
 .PHONY: demo test lint types imports check docs lock bench clean
 

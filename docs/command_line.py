@@ -28,13 +28,24 @@ def reference() -> str:
             for parameter in command.params
             if parameter.param_type_name == "argument"
         )
-        lines = [f"## anonymaly {name} {usage}".rstrip(), "", (command.help or "").strip(), "", "| | |", "|---|---|"]
+        lines = [
+            f"## anonymaly {name} {usage}".rstrip(),
+            "",
+            (command.help or "").strip(),
+            "",
+            "| | |",
+            "|---|---|",
+        ]
         for parameter in command.params:
-            shown = (parameter.metavar or parameter.name or "") if parameter.param_type_name == "argument" else ", ".join(
-                parameter.opts
+            shown = (
+                (parameter.metavar or parameter.name or "")
+                if parameter.param_type_name == "argument"
+                else ", ".join(parameter.opts)
             )
             needed = " Required." if parameter.required and parameter.param_type_name == "option" else ""
-            lines.append(f"| `{shown}` | {(getattr(parameter, 'help', '') or '').replace('|', '/')}{needed} |")
+            lines.append(
+                f"| `{shown}` | {(getattr(parameter, 'help', '') or '').replace('|', '/')}{needed} |"
+            )
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from anonymaly.proportion.mechanism import noise_rate, proportion, release
+from anonymaly.proportion.summary import count_where
 from pydantic import Field
 
 from anonymaly.dataset import Declaration
@@ -15,8 +17,6 @@ from anonymaly.errors import InputError
 from anonymaly.expression import Predicate
 from anonymaly.grammar import parse
 from anonymaly.noise import laws
-from anonymaly.proportion.mechanism import noise_rate, proportion, release
-from anonymaly.proportion.summary import count_where
 from anonymaly.query import Example, Expectation, Query, Released, Stage
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from anonymaly.version import __version__
 
-
 if TYPE_CHECKING:
     from anonymaly import datasets
     from anonymaly.answer import Answer, Preview

@@ -146,11 +146,13 @@ class Answer:
         return "\n".join([self.shown, *(_line(label, text) for label, text in self._lines())])
 
     def _repr_html_(self) -> str:
+        cell = "style='text-align:left'"
         rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(label)}</th><td style='text-align:left'>{html.escape(text)}</td></tr>"
+            f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{html.escape(text)}</td></tr>"
             for label, text in self._lines()
         )
-        return f"<div><strong style='font-size:1.4em'>{html.escape(self.shown)}</strong><table>{rows}</table></div>"
+        head = f"<strong style='font-size:1.4em'>{html.escape(self.shown)}</strong>"
+        return f"<div>{head}<table>{rows}</table></div>"
 
 
 def _promise(guarantee: Guarantee) -> list[str]:

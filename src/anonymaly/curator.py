@@ -162,7 +162,9 @@ class Curator:
             if item.seq == number and item.state == "committed":
                 return self._answer(item, 0)
         raise InputError(
-            f"there is no answer {number}", field="number", next_step="`answers()` lists those that were released."
+            f"there is no answer {number}",
+            field="number",
+            next_step="`answers()` lists those that were released.",
         )
 
     def raise_budget(self, *, to: Number) -> None:
@@ -179,7 +181,8 @@ class Curator:
 
     def __repr__(self) -> str:
         account = self._account
-        return f"Curator({self.dataset.name!r}, remaining={to_text(account.remaining)} of {to_text(account.limit)})"
+        left = f"{to_text(account.remaining)} of {to_text(account.limit)}"
+        return f"Curator({self.dataset.name!r}, remaining={left})"
 
     @property
     def _account(self) -> Account:
@@ -198,7 +201,8 @@ class Curator:
         guarantee = resolved.guarantee(self.declaration)
         if not (self.declaration.any_rule or guarantee.relation.permitted(self.declaration.rules)):
             raise RuleNotDeclared(
-                f"{type(resolved).__name__} needs a promise that the owner of {self.dataset.name} did not declare: "
+                f"{type(resolved).__name__} needs a promise that the owner of {self.dataset.name} did not "
+                "declare: "
                 f"it would protect only {guarantee.relation.protects()}",
                 field="rules",
                 next_step=f"Cite a declared rule ({', '.join(self.declaration.rules) or 'there is none'}), "
@@ -261,7 +265,9 @@ class Curator:
             what = f"{cause.kind} in {cause.template}"
         else:
             what = type(cause).__name__
-        logger.error("%s on %s failed in stage %s: %s", query.question, self.dataset.name, failure.stage, what)
+        logger.error(
+            "%s on %s failed in stage %s: %s", query.question, self.dataset.name, failure.stage, what
+        )
         if self.dataset.public:
             raise (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure from None
 
@@ -303,13 +309,17 @@ def _epsilon(nano: int) -> float:
 
 def _label(analyst: str) -> str:
     if not isinstance(analyst, str) or not 0 < len(analyst) <= 100 or not analyst.isprintable():
-        raise InputError("must be 1 to 100 printable characters", field="analyst", next_step="Give a short name.")
+        raise InputError(
+            "must be 1 to 100 printable characters", field="analyst", next_step="Give a short name."
+        )
     return analyst
 
 
 def _whole(repeat: int) -> int:
     if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
         raise InputError(
-            "must be a whole number from 0", field="repeat", next_step="0 is the stored answer, 1 a fresh draw."
+            "must be a whole number from 0",
+            field="repeat",
+            next_step="0 is the stored answer, 1 a fresh draw.",
         )
     return repeat

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -38,9 +39,14 @@ class Declaration:
     any_rule: bool = False
     key: str | None = None
     person: str | None = None
-    rows: int = 1  # the most rows one person has
+    rows: int = 1  # the most rows one person has in the view
     public: bool = False
     adjacency: Adjacency = "add_remove"
+
+    @property
+    def unit_rows(self) -> int | None:
+        """What a relation is told of the unit: the rows of a person, or None where each row is by itself."""
+        return None if self.person is None else self.rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return what an account is opened under; rules and version are kept apart, as they may change."""
@@ -324,7 +330,8 @@ def _without_nan(column: ir.Value) -> ir.Value:
     """Map what is not a finite number to null, so that no comparison or sum meets it."""
     if not column.type().is_floating():
         return column
-    return ibis.cases((column.isnan() | column.isinf(), ibis.null(column.type())), else_=column)
+    # NaN is above all numbers to some engines and incomparable to others, so between no two of them.
+    return _between(column, -sys.float_info.max, sys.float_info.max)
 
 
 def _read_as(column: ir.Value, domain: Domain) -> ir.Value:

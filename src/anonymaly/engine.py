@@ -200,10 +200,12 @@ class Source:
                 auto_detect=False,
                 compression="gzip" if files[0].lower().endswith(".gz") else "none",
                 # A ragged line must not fail the statement: whether one exists is a fact about the rows.
-                # Lines with too few values are not records; of too many, the last are left out. (Padding
-                # would forbid line breaks inside quotes, which DuckDB's reader cannot combine with it.)
+                # Lines with too few values are not records; of too many, the last are left out.
                 strict_mode=False,
                 ignore_errors=True,
+                # Several threads guess where a line begins and, with breaks in quotes, guess wrong: of 69 MB
+                # a quarter of the lines were misread. What one row holds must not change how others are read.
+                parallel=False,
             )
         # Files of one table may differ in types: pandas writes whole numbers as floats where one is missing.
         opened = connection.read_parquet(paths, table_name="source", union_by_name=True)
@@ -344,8 +346,9 @@ def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, 
             # Objects of several kinds: whether there are any is a fact about rows, so they are read as text.
             missing = series.isna().tolist()
             column = pa.array([None if no else str(item) for item, no in zip(series, missing, strict=True)])
-        # Neither objects nor a column of nothing but nulls have a type that says what the owner meant.
-        if series.dtype == object or column.null_count == len(column):
+        # Objects have no type, and a column of nothing but nulls has one that pandas made up.
+        made_up = str(series.dtype) in ("float64", "category") and column.null_count == len(column)
+        if series.dtype == object or made_up:
             loose[name] = str(series.dtype)
         columns[name] = _readable(column)
     return pa.table(columns), loose

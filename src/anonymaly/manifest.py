@@ -54,6 +54,9 @@ class Manifest(Value):
     @field_validator("columns", "rules", mode="before")
     @classmethod
     def _plain(cls, value: Any) -> Any:
+        for name in value if isinstance(value, Mapping) else ():
+            if not isinstance(name, str):
+                raise ValueError(f"has the name {name}, which YAML does not read as text; put it in quotes")
         return _as_text(value)
 
     @field_validator("budget", mode="before")

@@ -69,7 +69,9 @@ class Example:
         """Return the table, or one declared alike with other records."""
         given = self.records if records is None else records
         # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
-        table = pa.table({name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()})
+        table = pa.table(
+            {name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()}
+        )
         return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
 
 
@@ -123,7 +125,7 @@ class Query(Value):
 
     def relation(self, declaration: Declaration) -> Relation:
         """Return who is protected; everyone, unless the question cites a declared rule."""
-        return Everyone(adjacency=declaration.adjacency, rows=declaration.rows)
+        return Everyone(adjacency=declaration.adjacency, rows=declaration.unit_rows)
 
     @classmethod
     @abstractmethod
@@ -182,7 +184,9 @@ class Query(Value):
         """Read a question of this type from plain data; unknown fields are refused."""
         fields = dict(data) if isinstance(data, Mapping) else data
         if isinstance(fields, dict) and fields.pop("question", cls.question) != cls.question:
-            raise InputError(f"is not {cls.question!r}", field="question", next_step="Use that question's own type.")
+            raise InputError(
+                f"is not {cls.question!r}", field="question", next_step="Use that question's own type."
+            )
         return super().read(fields)
 
     @staticmethod
@@ -200,7 +204,9 @@ class Query(Value):
                 text = json.loads(text)
             except (ValueError, RecursionError):
                 raise InputError(
-                    "is not JSON", field="query", next_step='Write, for instance, {"question": "count", "epsilon": "0.1"}.'
+                    "is not JSON",
+                    field="query",
+                    next_step='Write, for instance, {"question": "count", "epsilon": "0.1"}.',
                 ) from None
         name = text.get("question") if isinstance(text, Mapping) else None
         if not isinstance(name, str) or not isinstance(text, Mapping):
@@ -214,7 +220,9 @@ def load_question(name: str, questions: Questions) -> type[Query]:
     """Import the type of a question from its line in the table of questions."""
     if name not in questions:
         raise InputError(
-            f"there is no question {name!r}", field="question", next_step=f"Questions: {', '.join(questions)}."
+            f"there is no question {name!r}",
+            field="question",
+            next_step=f"Questions: {', '.join(questions)}.",
         )
     module, _, kind = questions[name].partition(":")
     question: type[Query] = getattr(importlib.import_module(module), kind)

@@ -97,7 +97,7 @@ class Store:
             raise LedgerError(
                 f"the answer could not be written to {self.folder} ({type(problem).__name__})",
                 field="store",
-                next_step="Make room or mend the folder, then ask again: the charge stands and is not taken twice.",
+                next_step="Make room or mend the folder, then ask again: the charge is not taken twice.",
             ) from None
         return Stored(digest, file.size)
 

@@ -16,14 +16,14 @@ from anonymaly.errors import InputError
 
 
 def canonical_json(data: Any) -> str:
-    """Write plain data so that equal data are equal text: sorted names, no spaces, no NaN.
+    """Write plain data so that equal data are equal text: sorted names, no spaces, ASCII, no NaN.
 
     Examples
     --------
     >>> canonical_json({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
     """
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     if not is_text(text):
         raise InputError("has half a surrogate pair in a text", next_step="Give text that is valid Unicode.")
     return text

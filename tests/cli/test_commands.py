@@ -29,7 +29,11 @@ def test_from_init_to_the_ledger(run: Run, folder: Path) -> None:
     unfinished = run("check", "patients.yaml")
     assert unfinished.returncode == 2
     assert "still to be declared" in unfinished.stderr
-    text = text.replace('low: "?", high: "?"', "low: 0, high: 120").replace('["?"]', "[A, B]").replace('"?"', "1.0")
+    text = (
+        text.replace('low: "?", high: "?"', "low: 0, high: 120")
+        .replace('["?"]', "[A, B]")
+        .replace('"?"', "1.0")
+    )
     (folder / "patients.yaml").write_text(text)
     checked = run("check", "patients.yaml")
     assert checked.returncode == 0, checked.stderr
@@ -51,7 +55,9 @@ def test_json_is_one_document_and_equals_the_python_answer(run: Run, folder: Pat
     assert (preview["cost"], preview["affordable"]) == ("0.5", True)
     asked = json.loads(run("ask", "patients.yaml", "query.json", "--json").stdout)
     assert (asked["charged"], asked["remaining"]) == ("0.5", "0.5")
-    again = json.loads(run("count", "patients.yaml", "--where", "age>20", "--epsilon", "0.5", "--json").stdout)
+    again = json.loads(
+        run("count", "patients.yaml", "--where", "age>20", "--epsilon", "0.5", "--json").stdout
+    )
     assert (again["charged"], again["value"]) == ("0", asked["value"])
     piped = run("ask", "patients.yaml", "-", "--json", input=(folder / "query.json").read_text())
     assert json.loads(piped.stdout)["value"] == asked["value"]
@@ -70,7 +76,11 @@ BAD = [
     (["count", "patients.yaml", "--where", "height > 2", "--epsilon", "0.1"], 2, "height"),
     (["count", "patients.yaml", "--where", "age > 'x'", "--epsilon", "0.1"], 2, "age"),
     (["count", "patients.yaml", "--where", "1=1; drop table source", "--epsilon", "0.1"], 2, "where"),
-    (["count", "patients.yaml", "--where", "(" * 10_000 + "age > 1" + ")" * 10_000, "--epsilon", "0.1"], 2, "where"),
+    (
+        ["count", "patients.yaml", "--where", "(" * 10_000 + "age > 1" + ")" * 10_000, "--epsilon", "0.1"],
+        2,
+        "where",
+    ),
     (["count", "patients.yaml", "--repeat=-1", "--epsilon", "0.1"], 2, "repeat"),
     (["count", "nowhere.yaml", "--epsilon", "0.1"], 2, "nowhere.yaml"),
     (["ask", "patients.yaml", "nothing.json"], 2, "nothing.json"),
@@ -86,7 +96,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "named"), BAD, ids=lambda item: str(item)[:60])
-def test_bad_input_is_explained_and_spends_nothing(run: Run, arguments: list[str], code: int, named: str) -> None:
+def test_bad_input_is_explained_and_spends_nothing(
+    run: Run, arguments: list[str], code: int, named: str
+) -> None:
     assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 0
     done = run(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
@@ -101,7 +113,10 @@ def test_bad_input_is_explained_and_spends_nothing(run: Run, arguments: list[str
         ("name: [unclosed", "line 1"),
         ("", "declares nothing"),
         ("name: patients\nsource: patients.csv\ncolumns: {}\nbudget: 1", "columns"),
-        ("name: patients\nsource: gone.csv\ncolumns: {age: {type: interval, low: 0, high: 1}}\nbudget: 1", "gone.csv"),
+        (
+            "name: patients\nsource: gone.csv\ncolumns: {age: {type: interval, low: 0, high: 1}}\nbudget: 1",
+            "gone.csv",
+        ),
         ("name: patients\nsource: patients.csv\ncolumns: {age: {type: intervall}}\nbudget: 1", "columns.age"),
         ("name: patients\nsource: patients.csv\ncolumns: {size: {type: flag}}\nbudget: 1", "columns.size"),
         ("name: patients\nsource: patients.csv\ncolumns: {age: {type: flag}}\nbudget: -1", "budget"),

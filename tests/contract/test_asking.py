@@ -46,7 +46,9 @@ def test_the_same_question_again_is_free_and_the_same(
     assert curator.answer(first.number or 0).to_dict()["value"] == first.to_dict()["value"]
 
 
-def test_a_repeat_is_a_new_draw_at_a_new_charge(example: Example, open_curator: Callable[..., Curator]) -> None:
+def test_a_repeat_is_a_new_draw_at_a_new_charge(
+    example: Example, open_curator: Callable[..., Curator]
+) -> None:
     curator = open_curator()
     first, fresh = curator.ask(example.query), curator.ask(example.query, repeat=1)
     assert fresh.charged == example.query.cost
@@ -138,7 +140,11 @@ def test_logs_errors_and_the_ledgers_trace_are_equal_on_neighbouring_tables(
                 entry.pop(moment)
             for drawn in ("digest", "size"):
                 entry["data"].pop(drawn, None)
-        log = [(line.name, line.levelname, line.getMessage()) for line in caplog.records if "anonymaly" in line.name]
+        log = [
+            (line.name, line.levelname, line.getMessage())
+            for line in caplog.records
+            if "anonymaly" in line.name
+        ]
         traces[name] = (outcome, entries, log, answer.charged, answer.remaining, str(answer.expectation))
     for name, trace in traces.items():
         assert trace == traces["as it is"], f"the table with {name} left another trace"

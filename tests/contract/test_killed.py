@@ -58,7 +58,12 @@ def _ask_and_die(question: str, ledger: Path, step: int, when: str) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
 def test_killed_at_any_step_the_next_ask_is_right(
-    kind: type[Query], example: Example, open_curator: Callable[..., Curator], tmp_path: Path, step: int, when: str
+    kind: type[Query],
+    example: Example,
+    open_curator: Callable[..., Curator],
+    tmp_path: Path,
+    step: int,
+    when: str,
 ) -> None:
     curator = open_curator()  # opens the account, so that every death is in the middle of a question
     curator.close()

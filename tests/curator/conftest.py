@@ -46,6 +46,8 @@ def declare(frame: pandas.DataFrame) -> Callable[..., am.Dataset]:
 @pytest.fixture
 def open_curator(tmp_path: Path, declare: Callable[..., am.Dataset]) -> Callable[..., am.Curator]:
     def open_curator(dataset: am.Dataset | None = None, **options: Any) -> am.Curator:
-        return am.Curator(dataset or declare(), **{"budget": 2, "ledger": tmp_path / "patients.ledger", **options})
+        return am.Curator(
+            dataset or declare(), **{"budget": 2, "ledger": tmp_path / "patients.ledger", **options}
+        )
 
     return open_curator

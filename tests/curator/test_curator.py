@@ -44,9 +44,11 @@ def test_spelling_a_filter_differently_is_the_same_question(open_curator: OpenCu
     assert (again.charged, again.number) == (0, first.number)
 
 
-@pytest.mark.parametrize("epsilon", [float("nan"), float("inf"), -1, 0, 1e300, "0.0000000001", "x", None, True])
+@pytest.mark.parametrize(
+    "epsilon", [float("nan"), float("inf"), -1, 0, 1e300, "0.0000000001", "x", None, True]
+)
 def test_an_epsilon_that_is_no_promise_is_refused_by_name(epsilon: Any) -> None:
-    with pytest.raises(InputError, match="^epsilon: "):
+    with pytest.raises(InputError, match=r"^epsilon: "):
         am.Count(epsilon=epsilon)
 
 
@@ -61,7 +63,16 @@ def test_ten_tenths_are_exactly_the_budget_of_one(open_curator: OpenCurator) -> 
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"columns": {"age": am.Interval(0, 130), "ward": am.Categories(["A", "B", "C"]), "consent": am.Flag()}}, "high"),
+        (
+            {
+                "columns": {
+                    "age": am.Interval(0, 130),
+                    "ward": am.Categories(["A", "B", "C"]),
+                    "consent": am.Flag(),
+                }
+            },
+            "high",
+        ),
         ({"columns": {"age": am.Interval(0, 120), "consent": am.Flag()}}, "ward"),
         ({"person": "patient", "max_rows": 2}, "max_rows"),
         ({"rules": {"adults": am.Policy("age >= 16 and consent")}}, "adults"),
@@ -120,14 +131,20 @@ class _Relaxed(am.Count):
     text: str = "age >= 18 and consent"
 
     def relation(self, declaration: Declaration) -> Relation:
-        return SensitiveUnderPolicy(rule=self.rule, policy=am.Policy(self.text), adjacency=declaration.adjacency)
+        return SensitiveUnderPolicy(
+            rule=self.rule, policy=am.Policy(self.text), adjacency=declaration.adjacency
+        )
 
 
 def test_an_undeclared_relaxed_rule_is_refused_before_anything_is_reserved(
     open_curator: OpenCurator, declare: Declare, tmp_path: Path
 ) -> None:
     curator = open_curator()
-    for fields in ({"rule": "children"}, {"text": "age >= 0"}, {"rule": "adults", "text": "age >= 17 and consent"}):
+    for fields in (
+        {"rule": "children"},
+        {"text": "age >= 0"},
+        {"rule": "adults", "text": "age >= 17 and consent"},
+    ):
         with pytest.raises(RuleNotDeclared, match="adults"):
             curator.ask(_Relaxed(epsilon=0.1, **fields))
         with pytest.raises(RuleNotDeclared):
@@ -242,7 +259,11 @@ def test_a_full_disk_keeps_the_charge_and_the_question_goes_on(
 
 
 def test_an_engine_that_fails_is_logged_by_class_and_template_only(
-    open_curator: OpenCurator, declare: Declare, tmp_path: Path, caplog: pytest.LogCaptureFixture, frame: pandas.DataFrame
+    open_curator: OpenCurator,
+    declare: Declare,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    frame: pandas.DataFrame,
 ) -> None:
     path = tmp_path / "patients.parquet"
     frame.to_parquet(path)
@@ -308,7 +329,9 @@ def test_answers_are_found_by_number(open_curator: OpenCurator) -> None:
 
 
 def test_a_preview_of_several_questions_sums_them(open_curator: OpenCurator) -> None:
-    previews = open_curator(budget=1).preview([am.Count(epsilon=0.75), am.Count(where="consent", epsilon=0.5)])
+    previews = open_curator(budget=1).preview(
+        [am.Count(epsilon=0.75), am.Count(where="consent", epsilon=0.5)]
+    )
     assert previews.cost == 1_250_000_000
     assert not previews.affordable
     assert "more than remains" in str(previews)

@@ -62,7 +62,11 @@ def test_sweeping_removes_overtaken_draws_and_keeps_released_and_open_ones(tmp_p
     store.sweep({KEY: released.digest})
     left = {path.name for path in tmp_path.iterdir()}
     assert store.path(KEY, overtaken.digest).name not in left
-    assert left == {store.path(KEY, released.digest).name, store.path(OTHER, still_open.digest).name, "partial.new"}
+    assert left == {
+        store.path(KEY, released.digest).name,
+        store.path(OTHER, still_open.digest).name,
+        "partial.new",
+    }
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:

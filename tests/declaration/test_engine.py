@@ -117,6 +117,19 @@ def test_a_file_is_unpacked_by_its_ending_whatever_its_capitals(tmp_path: Path) 
         read_two(write(tmp_path / "false.csv.gz", "a,b\n1,x\n"))
 
 
+def test_line_breaks_inside_quotes_are_read_alike_in_a_file_of_many_buffers(tmp_path: Path) -> None:
+    lines = 500_000
+    long = "and so on " * 7
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write("a,b\n")
+        file.writelines(f'{place},"line\nbreak, ""{place}"" {long}"\n' for place in range(lines))
+    table = Dataset(tmp_path / "t.csv", name="x", columns={"a": Interval(0, 1), "b": Opaque()}).table
+    found = collect(
+        table.aggregate(rows=table.count(), known=table.a.count(), total=table.a.sum())
+    ).to_pylist()
+    assert found == [{"rows": lines, "known": lines, "total": lines * (lines - 1) / 2}]
+
+
 def test_whole_number_categories_are_not_rounded_from_text(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", f"c\n1\n1.5\n2.0\n1e0\n{2**60 + 1}\n1e30\n-inf\nx\n")
     dataset = Dataset(path, name="codes", columns={"c": Categories([1, 2, 2**60 + 1])})

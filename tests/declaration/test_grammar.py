@@ -112,7 +112,9 @@ def test_any_row_of_words_is_read_or_refused(text: str) -> None:
     ids=lambda text: text[:40],
 )
 def test_ways_of_writing_the_same_have_one_text(text: str, canonical: str) -> None:
-    assert str(parse(text, SIMPLE)) == canonical
+    tree = parse(text, SIMPLE)
+    assert str(tree) == canonical
+    assert parse(canonical, SIMPLE) == tree
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,9 @@ def _mask(line: str) -> str:
 
 def _agree(expected: list[str], printed: list[str]) -> bool:
     """Compare masked lines, where ``...`` stands for any number of them."""
-    pattern = "".join(".*" if line == "..." else re.escape(line) + "\n" for line in map(_mask, expected) if line)
+    pattern = "".join(
+        ".*" if line == "..." else re.escape(line) + "\n" for line in map(_mask, expected) if line
+    )
     text = "".join(f"{line}\n" for line in map(_mask, printed) if line)
     return re.fullmatch(pattern, text, re.DOTALL) is not None
 
@@ -94,7 +96,8 @@ def _run_console(text: str, folder: Path) -> None:
         "COLUMNS": "200",
         "NO_COLOR": "1",
     }
-    for command, expected in commands:
+    for shown, expected in commands:
+        command = shown
         if command.startswith("make "):
             target = command.split()[1]
             makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -103,7 +106,13 @@ def _run_console(text: str, folder: Path) -> None:
                 continue  # this is `make test`
             command = "anonymaly demo"
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False  # noqa: S602
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         if expected:
@@ -140,6 +149,9 @@ def test_the_comparison_tells_outputs_apart() -> None:
 
 def test_the_reference_of_the_command_line_is_current() -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "command_line.py"), "--check"], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "docs" / "command_line.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -64,7 +64,7 @@ class World:
     def pairs(self, relation: Relation, valid: Callable[[Any, Any], Any] | None = None) -> Pairs:
         """The relation as its own definition has it, on all ordered pairs of the databases."""
         if (relation, valid) not in self._found:
-            person = "id" if relation.rows > 1 else None
+            person = "id" if relation.rows is not None else None
             real = {tiny: self.real(tiny) for tiny in self.databases}
             # Reversed, because the order of records in a database must not matter.
             turned = {tiny: records[::-1] for tiny, records in real.items()}
@@ -88,13 +88,13 @@ class World:
         owned = [tuple(place for place in tiny if self.records[place].get("id") == name) for name in people]
         return owned + [(place,) for place in sorted(set(tiny)) if self.records[place].get("id") is None]
 
-    def steps(self, covers: Callable[[Tiny, Tiny, bool], bool], rows: int = 1) -> Steps:
+    def steps(self, covers: Callable[[Tiny, Tiny, bool], bool], rows: int | None = None) -> Steps:
         """All steps of the universe that a condition on (unit, holder, is a removal) lets through."""
         removals, additions = set(), set()
         for holder in self.universe:
-            units = self.units(holder) if rows > 1 else [(place,) for place in sorted(set(holder))]
+            units = self.units(holder) if rows is not None else [(place,) for place in sorted(set(holder))]
             for unit in units:
-                if len(unit) > rows:
+                if len(unit) > (rows or 1):
                     continue
                 rest = without(holder, unit)
                 if covers(unit, holder, True):

@@ -60,10 +60,10 @@ QUESTIONS = made(
 RANGES = st.dictionaries(
     st.sampled_from("vwx"), st.sampled_from([Interval(0, 1), Interval(0, 10)]), min_size=1
 )
-KINDS: list[tuple[Adjacency, int]] = [(a, m) for a in ("add_remove", "replace") for m in (1, 2)]
+KINDS: list[tuple[Adjacency, int | None]] = [(a, m) for a in ("add_remove", "replace") for m in (None, 1, 2)]
 
 
-def atoms(adjacency: Adjacency, rows: int) -> st.SearchStrategy[Relation]:
+def atoms(adjacency: Adjacency, rows: int | None) -> st.SearchStrategy[Relation]:
     form = (st.just(adjacency), st.just(rows))
     kinds: list[st.SearchStrategy[Relation]] = [
         made(Everyone, *form),
@@ -76,7 +76,7 @@ def atoms(adjacency: Adjacency, rows: int) -> st.SearchStrategy[Relation]:
     return st.one_of(kinds)
 
 
-def relations(adjacency: Adjacency, rows: int) -> st.SearchStrategy[Relation]:
+def relations(adjacency: Adjacency, rows: int | None) -> st.SearchStrategy[Relation]:
     some = st.lists(atoms(adjacency, rows), min_size=1, max_size=4)
     return some.map(lambda parts: intersect(*parts))
 

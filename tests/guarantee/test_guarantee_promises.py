@@ -175,7 +175,8 @@ def test_an_intersection_is_permitted_when_all_of_it_is() -> None:
 def test_converting_to_the_same_form_changes_nothing() -> None:
     promise = Guarantee(intersect(RARE, ADULTS), 1)
     assert promise.to_adjacency("add_remove") == promise
-    assert promise.to_rows(1) == promise
+    persons = Guarantee(Everyone(rows=2), 1)
+    assert persons.to_rows(2) == persons
     replaced = Guarantee(ValuesWithin({"v": Interval(0, 1)}), 1)
     assert replaced.to_adjacency("replace") == replaced
 

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import doctest
-import importlib
-import pkgutil
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymaly.ledger
 from anonymaly.errors import InputError
-from anonymaly.ledger.chain import canonical, plain
+from anonymaly.ledger.chain import plain
 from anonymaly.ledger.declaration import differences
+from anonymaly.value import canonical_json
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -25,8 +22,8 @@ def test_nothing_differs_from_itself_and_canonical_text_is_stable(data: object) 
     import json
 
     assert differences(data, plain(data, field="data")) == []
-    assert canonical(json.loads(canonical(data))) == canonical(data)
-    assert canonical(data).isascii()
+    assert canonical_json(json.loads(canonical_json(data))) == canonical_json(data)
+    assert canonical_json(data).isascii()
 
 
 @given(DATA, DATA)
@@ -58,13 +55,6 @@ def test_data_nested_too_deep_is_refused_before_the_stack_is_full() -> None:
         deep = [deep]
     with pytest.raises(InputError, match="levels deep"):
         plain(deep, field="record")
-
-
-def test_every_example_in_the_documentation_runs() -> None:
-    modules = [name for _, name, _ in pkgutil.iter_modules(anonymaly.ledger.__path__)]
-    results = [doctest.testmod(importlib.import_module(f"anonymaly.ledger.{name}")) for name in modules]
-    assert sum(result.attempted for result in results) > 10
-    assert not any(result.failed for result in results)
 
 
 def test_the_public_names_are_pinned() -> None:

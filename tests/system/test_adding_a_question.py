@@ -21,7 +21,7 @@ def _edit(path: Path, old: str, new: str) -> None:
 def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> None:
     for name in ("src", "docs", "tests/contract"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "mkdocs.yml", "conftest.py"):
+    for name in ("pyproject.toml", "mkdocs.yml"):
         shutil.copy(ROOT / name, tmp_path / name)
 
     package = tmp_path / "src" / "anonymaly"
@@ -35,13 +35,24 @@ def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> 
     _edit(
         package / "questions.py",
         '    "count": "anonymaly.count.query:Count",\n',
-        '    "count": "anonymaly.count.query:Count",\n    "proportion": "anonymaly.proportion.query:Proportion",\n',
+        '    "count": "anonymaly.count.query:Count",\n'
+        '    "proportion": "anonymaly.proportion.query:Proportion",\n',
     )
     _edit(package / "__init__.py", '    "Preview",\n', '    "Preview",\n    "Proportion",\n')
     _edit(tmp_path / "pyproject.toml", '    "count",\n', '    "count | proportion",\n')
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "200"}
-    command = [sys.executable, "-m", "pytest", "tests/contract", "-q", "-k", "proportion", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/contract",
+        "-q",
+        "-k",
+        "proportion",
+        "-p",
+        "no:cacheprovider",
+    ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failed" not in done.stdout

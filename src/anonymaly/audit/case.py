@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
@@ -18,11 +19,13 @@ from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.dataset import Adjacency, Dataset, Declaration
 from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps
+from anonymaly.errors import InputError
 from anonymaly.guarantee import Database, Relation, ValidContexts
 from anonymaly.query import Query, Released, Stage
 from anonymaly.rules import Rule
 
 Mass = Callable[[int], float]
+Outcomes = Mapping[Any, float | Fraction]
 
 
 def absolute_difference(first: Any, second: Any) -> float:
@@ -96,6 +99,9 @@ class Case:
     law : callable, optional
         From a table to the exact law of the answer, as integers' probabilities, computed from the written
         guarantee rather than by the code under audit.
+    outcomes : callable, optional
+        The same where answers are few and hashable: from a table to each answer's probability. The loss is
+        then also computed on every pair, not only measured on the worst one.
     data_arguments : mapping
         Noise method → arguments that may depend on rows; they are compared by shape alone.
     valid_contexts : callable, optional
@@ -113,6 +119,7 @@ class Case:
     tight: bool = True
     direction: Direction = "both"
     law: Callable[[Database], Mass] | None = None
+    outcomes: Callable[[Database], Outcomes] | None = None
     adjacency: Adjacency = "add_remove"
     person: str | None = None
     max_rows: int | None = None
@@ -143,7 +150,7 @@ class Case:
         """The public declaration, which no record has a part in."""
         return self.dataset(()).with_adjacency(self.adjacency)
 
-    @property
+    @cached_property
     def relation(self) -> Relation:
         """Whom the question promises to protect."""
         return self.query.resolve(self.declaration).relation(self.declaration)
@@ -155,13 +162,19 @@ class Case:
 
     def pairs(self, *, seed: int, rounds: int) -> Iterator[Pair]:
         """Yield the worst pair, then every generated pair that the promise speaks about."""
-        yield Pair("the worst pair", *self.worst_pair)
         relates = partial(
             self.relation.relates,
             columns=self.columns,
             person=self.person,
             valid_contexts=self.valid_contexts,
         )
+        if not relates(*self.worst_pair):
+            raise InputError(
+                f"of {self.name} is not in the relation that it promises to protect",
+                field="worst_pair",
+                next_step="Give two neighbouring tables, in the promise's order.",
+            )
+        yield Pair("the worst pair", *self.worst_pair)
         generated = neighbours(
             self.records,
             self.columns,

@@ -228,7 +228,7 @@ class _Maker:
                 yield Pair("person replaced by one with too many rows", few, crowd, oversized=True)
 
     def _crowds(self) -> Iterator[tuple[Record, ...]]:
-        """Yield persons with too many rows: of all sorts, and each record of the first table over and over."""
+        """Yield persons with too many rows: of all sorts, and records of the first table over and over."""
         many = 2 * self.max_rows + 1
         yield self.unit(inside, many)
         for pattern in self.patterns[:MOST_CROWDS]:

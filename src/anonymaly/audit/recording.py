@@ -50,9 +50,10 @@ class RecordingNoise(Noise):
     --------
     >>> from fractions import Fraction
     >>> noise = RecordingNoise.seeded(1)
+    >>> noise.stage = "count"
     >>> drawn = noise.add_two_sided_geometric([4, 5], Fraction(1, 2))
     >>> print(noise.calls[0])
-    add_two_sided_geometric(counts=shape (2,), rate=1/2) in stage
+    add_two_sided_geometric(counts=shape (2,), rate=1/2) in stage count
     """
 
     def __init__(self, fresh_key: Callable[[], bytes], *, reproducible: bool) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ class Run:
     released: Mapping[str, Any]
     value: Any
     failure: str | None
+
+    def released_before(self, stage: str) -> Released:
+        """Return what the stages before this one released."""
+        before = takewhile(lambda name: name != stage, self.summaries)
+        return {name: self.released[name] for name in before}
 
     @property
     def traces(self) -> dict[str, tuple[Any, ...]]:
@@ -123,7 +128,8 @@ def replay(case: Case, pair: Pair, *, seed: int = 0, first: Run | None = None) -
         problems += _unequal(first, second)
     for stage, sensitivity in case.sensitivity.items():
         if stage in first.summaries and stage in second.summaries:
-            broken = sensitivity.violation(first.summaries[stage], second.summaries[stage], first.released)
+            one, other = first.summaries[stage], second.summaries[stage]
+            broken = sensitivity.violation(one, other, first.released_before(stage))
             problems += [f"stage {stage}: {broken}"] if broken else []
     return Replay(pair, first, second, tuple(problems))
 

@@ -21,14 +21,19 @@ from anonymaly.errors import InputError
 from anonymaly.query import Query, load_question
 from anonymaly.questions import QUESTIONS
 
-OnlyPreview = Annotated[bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")]
+OnlyPreview = Annotated[
+    bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")
+]
 Analyst = Annotated[str, typer.Option("--analyst", help="Who asks: a label in the ledger.")]
 Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw at a new charge.")]
 
 
 def ask(
     manifest: ManifestPath,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A file with the question as JSON; - reads it from the input.")],
+    query: Annotated[
+        str,
+        typer.Argument(metavar="QUERY", help="A file with the question as JSON; - reads it from the input."),
+    ],
     preview: OnlyPreview = False,
     analyst: Analyst = "owner",
     repeat: Repeat = 0,
@@ -65,8 +70,14 @@ def add_question_commands(app: typer.Typer) -> None:
 def _command(kind: type[Query]) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
-    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **fields: Any) -> None:
-        given = {name: _read(kind.model_fields[name], text) for name, text in fields.items() if text not in (None, [])}
+    def command(
+        manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **fields: Any
+    ) -> None:
+        given = {
+            name: _read(kind.model_fields[name], text)
+            for name, text in fields.items()
+            if text not in (None, [])
+        }
         _ask(manifest, kind(**given), preview, analyst, repeat, as_json)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -84,7 +95,12 @@ def _command(kind: type[Query]) -> Callable[..., None]:
                 annotation=Annotated[annotation if field.is_required() else annotation | None, option],
             )
         )
-    shared = {"preview": (OnlyPreview, False), "analyst": (Analyst, "owner"), "repeat": (Repeat, 0), "as_json": (AsJson, False)}
+    shared = {
+        "preview": (OnlyPreview, False),
+        "analyst": (Analyst, "owner"),
+        "repeat": (Repeat, 0),
+        "as_json": (AsJson, False),
+    }
     parameters += [
         inspect.Parameter(name, keyword, default=default, annotation=annotation)
         for name, (annotation, default) in shared.items()

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
 
 Table = Annotated[str | None, typer.Option("--table", help="The table, when the source is a database.")]
-Output = Annotated[str | None, typer.Option("--output", "-o", help="Where to write; by default NAME.yaml here.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", help="Where to write; by default NAME.yaml here.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")]
 
 
 def init(
-    source: Annotated[str, typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file, or a database URL.")],
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A CSV, Parquet or DuckDB file, or a database URL.")
+    ],
     table: Table = None,
     output: Output = None,
     force: Force = False,
@@ -43,7 +47,9 @@ def init(
         path.write_text(text, "utf-8")
     except OSError as problem:
         raise InputError(
-            f"cannot write {path} ({type(problem).__name__})", field="output", next_step="Give another --output."
+            f"cannot write {path} ({type(problem).__name__})",
+            field="output",
+            next_step="Give another --output.",
         ) from None
     if as_json:
         say_json({"manifest": str(path), "columns": {column: str(kind) for column, kind in schema.items()}})

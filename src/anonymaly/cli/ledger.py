@@ -17,10 +17,14 @@ from anonymaly.ledger.statement import Statement
 from anonymaly.manifest import Manifest
 
 Verify = Annotated[bool, typer.Option("--verify", help="Check every hash and sum of the ledger again.")]
-RaiseBudget = Annotated[str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")]
+RaiseBudget = Annotated[
+    str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")
+]
 NewEpoch = Annotated[
     bool,
-    typer.Option("--new-epoch", help="Go on with a ledger that is behind its anchor, with nothing remaining."),
+    typer.Option(
+        "--new-epoch", help="Go on with a ledger that is behind its anchor, with nothing remaining."
+    ),
 ]
 
 
@@ -96,12 +100,17 @@ def _table(reservations: list[Reservation]) -> Table:
     for item in reservations:
         line = _entry(item)
         table.add_row(
-            *(str(line[name]) for name in ("number", "time", "analyst", "question", "asks", "epsilon", "state"))
+            *(
+                str(line[name])
+                for name in ("number", "time", "analyst", "question", "asks", "epsilon", "state")
+            )
         )
     return table
 
 
 def _verdict(found: dict[str, Any]) -> str:
     if found["ok"]:
-        return f"verified: {found['entries']} entries, chain and sums agree; head {found['head']['hash'][:16]}…"
+        return (
+            f"verified: {found['entries']} entries, chain and sums agree; head {found['head']['hash'][:16]}…"
+        )
     return "\n".join(["NOT verified:", *(f"  {problem}" for problem in found["problems"])])

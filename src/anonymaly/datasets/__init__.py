@@ -15,12 +15,37 @@ CENSUS_COLUMNS: dict[str, Domain] = {
     "age": Interval(0, 120),
     "sex": Categories(["Female", "Male"]),
     "education": Categories(
-        ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college"]
+        [
+            "Preschool",
+            "1st-4th",
+            "5th-6th",
+            "7th-8th",
+            "9th",
+            "10th",
+            "11th",
+            "12th",
+            "HS-grad",
+            "Some-college",
+        ]
         + ["Assoc-voc", "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate"]
     ),
     "occupation": Categories(
-        ["Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing", "Handlers-cleaners"]
-        + ["Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales"]
+        [
+            "Adm-clerical",
+            "Armed-Forces",
+            "Craft-repair",
+            "Exec-managerial",
+            "Farming-fishing",
+            "Handlers-cleaners",
+        ]
+        + [
+            "Machine-op-inspct",
+            "Other-service",
+            "Priv-house-serv",
+            "Prof-specialty",
+            "Protective-serv",
+            "Sales",
+        ]
         + ["Tech-support", "Transport-moving"]
     ),
     "hours_per_week": Interval(0, 168),
@@ -40,6 +65,7 @@ def census(**options: Any) -> Dataset:
     Examples
     --------
     >>> census(public=True)
-    Dataset('census', version='1', columns=['age', 'sex', 'education', 'occupation', 'hours_per_week', 'capital_gain', 'income'])
+    Dataset('census', version='1', columns=['age', 'sex', 'education', 'occupation', 'hours_per_week',
+    'capital_gain', 'income'])
     """
     return Dataset(FOLDER / "census.parquet", **{"name": "census", "columns": CENSUS_COLUMNS, **options})

@@ -99,7 +99,7 @@ class SameValidContexts(Relation):
     type: Literal["same_valid_contexts"] = "same_valid_contexts"
     question: ContextQuestion
     adjacency: Adjacency = "add_remove"
-    rows: Rows = 1
+    rows: Rows | None = None
 
     if TYPE_CHECKING:
 
@@ -107,7 +107,7 @@ class SameValidContexts(Relation):
             self,
             question: ContextQuestion,
             adjacency: Adjacency = "add_remove",
-            rows: int = 1,
+            rows: int | None = None,
             *,
             type: str = "same_valid_contexts",
         ) -> None: ...

@@ -18,8 +18,9 @@ class Everyone(Stepwise):
     ----------
     adjacency : {"add_remove", "replace"}
         Whether one unit comes or goes, or is replaced by another.
-    rows : int
-        How many rows one unit may have: 1 protects rows, more protects persons.
+    rows : int, optional
+        How many rows a person may have. Without it every row is protected by itself, which is less than a
+        person with one row where a table is cut to one row a person: there, another row may take its place.
 
     Examples
     --------
@@ -31,12 +32,12 @@ class Everyone(Stepwise):
 
     type: Literal["everyone"] = "everyone"
     adjacency: Adjacency = "add_remove"
-    rows: Rows = 1
+    rows: Rows | None = None
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, adjacency: Adjacency = "add_remove", rows: int = 1, *, type: str = "everyone"
+            self, adjacency: Adjacency = "add_remove", rows: int | None = None, *, type: str = "everyone"
         ) -> None: ...
 
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
@@ -51,7 +52,9 @@ class Everyone(Stepwise):
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
-        beyond = "more than one row, who are protected one row at a time" if self.rows == 1 else "more rows"
+        beyond = (
+            "more than one row, who are protected one row at a time" if self.rows is None else "more rows"
+        )
         size = "" if self.adjacency == "add_remove" else f"; the number of {self.noun}s is not hidden"
         return f"people with {beyond}{size}"
 

@@ -51,7 +51,7 @@ class Intersection(Relation):
             return self.parts[0].adjacency
 
         @property
-        def rows(self) -> int:
+        def rows(self) -> int | None:
             """The number of rows that one unit may have, in all parts."""
             return self.parts[0].rows
 
@@ -127,7 +127,7 @@ def _smallest(relations: Sequence[Relation]) -> tuple[Relation, ...]:
 def _same(found: set[Any], field: str, conversion: str) -> None:
     if len(found) > 1:
         raise InputError(
-            f"differs ({', '.join(map(str, sorted(found)))}), so the relations are not comparable",
+            f"differs ({', '.join(sorted(map(str, found)))}), so the relations are not comparable",
             field=field,
             next_step=f"Convert the guarantees first, with {conversion}, then compose them.",
         )
@@ -149,7 +149,7 @@ def read_relation(data: Any) -> Relation:
     Examples
     --------
     >>> read_relation({"type": "everyone", "adjacency": "replace"})
-    Everyone(type='everyone', adjacency='replace', rows=1)
+    Everyone(type='everyone', adjacency='replace', rows=None)
     """
     if isinstance(data, Relation):
         return data

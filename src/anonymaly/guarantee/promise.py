@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
 
-from anonymaly.epsilon import DECIMALS, LARGEST, LONGEST_TEXT, NANO, to_fraction, to_nano
+from anonymaly.epsilon import DECIMALS, LARGEST, LONGEST_TEXT, NANO, to_fraction, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.guarantee.change import Adjacency
 from anonymaly.guarantee.intersection import AnyRelation, Intersection, intersect
@@ -18,12 +18,6 @@ from anonymaly.guarantee.relation import Relation
 from anonymaly.value import Value
 
 _TEN = Context(prec=40)
-
-
-def exact_text(nano: int) -> str:
-    """Write nano-ε as the shortest exact decimal, however large a sum has become."""
-    whole, rest = divmod(nano, NANO)
-    return f"{whole}.{rest:0{DECIMALS}d}".rstrip("0").rstrip(".")
 
 
 def _exact(value: Any) -> str:
@@ -37,9 +31,9 @@ def _exact(value: Any) -> str:
         if number.is_finite() and number > LARGEST // NANO and number.adjusted() < LONGEST_TEXT:
             nano = Fraction(number) * NANO
             if nano.denominator == 1:
-                return exact_text(int(nano))
+                return to_text(int(nano))
             raise InputError("has more than nine decimals", field="epsilon", next_step="Round it up.")
-    return exact_text(to_nano(value))
+    return to_text(to_nano(value))
 
 
 class Guarantee(Value):
@@ -84,8 +78,8 @@ class Guarantee(Value):
         return self.relation.adjacency
 
     @property
-    def rows(self) -> int:
-        """How many rows one protected unit may have."""
+    def rows(self) -> int | None:
+        """How many rows a protected person may have; None where every row is protected by itself."""
         return self.relation.rows
 
     def to_adjacency(self, adjacency: Adjacency) -> Guarantee:
@@ -107,7 +101,7 @@ class Guarantee(Value):
                 field="adjacency",
                 next_step="State the promise in add_remove, and convert that to replace where needed.",
             )
-        return Guarantee(self.relation.in_replace_form(), exact_text(2 * self.nano))
+        return Guarantee(self.relation.in_replace_form(), to_text(2 * self.nano))
 
     def to_rows(self, rows: int) -> Guarantee:
         """Restate a promise about rows for persons with up to m of them: (row, ε) ⇒ (person, m·ε).
@@ -124,13 +118,13 @@ class Guarantee(Value):
             raise InputError("must be a whole number from 1 on", field="rows")
         if rows == self.rows:
             return self
-        if self.rows > 1:
+        if self.rows is not None:
             raise InputError(
                 f"a promise about persons with up to {self.rows} rows is not one about units of {rows}",
                 field="rows",
                 next_step="Convert the promise about single rows instead.",
             )
-        return Guarantee(self.relation.for_persons(rows), exact_text(rows * self.nano))
+        return Guarantee(self.relation.for_persons(rows), to_text(rows * self.nano))
 
     def permitted(self, rules: Mapping[str, Any]) -> bool:
         """Say whether the owner's declared rules allow this promise."""
@@ -180,4 +174,4 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     if not guarantees:
         raise InputError("nothing to compose", next_step="Give at least one guarantee.")
     relation = intersect(*(guarantee.relation for guarantee in guarantees))
-    return Guarantee(relation, exact_text(sum(guarantee.nano for guarantee in guarantees)))
+    return Guarantee(relation, to_text(sum(guarantee.nano for guarantee in guarantees)))

@@ -43,7 +43,7 @@ class ValuesWithin(Relation):
     type: Literal["values_within"] = "values_within"
     ranges: Ranges
     adjacency: Literal["replace"] = "replace"
-    rows: Rows = 1
+    rows: Rows | None = None
 
     if TYPE_CHECKING:
 
@@ -51,7 +51,7 @@ class ValuesWithin(Relation):
             self,
             ranges: Mapping[str, Interval],
             adjacency: Literal["replace"] = "replace",
-            rows: int = 1,
+            rows: int | None = None,
             *,
             type: str = "values_within",
         ) -> None: ...
@@ -81,12 +81,12 @@ class ValuesWithin(Relation):
     def protects(self) -> str:
         """Say in plain words who is protected."""
         ranges = ", ".join(f"{name} {range_.describe()}" for name, range_ in self.ranges)
-        whose = "" if self.rows == 1 else f", of a person with up to {self.rows} of them, all in range"
+        whose = "" if self.rows is None else f", of a person with up to {self.rows} of them, all in range"
         return f"the values of every reading within the declared ranges ({ranges}){whose}"
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
-        more = "" if self.rows == 1 else ", and people with more readings"
+        more = "" if self.rows is None else ", and people with more readings"
         lost = f"readings outside the ranges, whose loss grows with their distance{more}"
         return f"{lost}; that a reading was sent is not hidden"
 
@@ -94,7 +94,7 @@ class ValuesWithin(Relation):
         """Say when the bound applies."""
         what = (
             "one reading is replaced"
-            if self.rows == 1
+            if self.rows is None
             else "one person's readings are replaced, one for one,"
         )
         return f"changes by a factor of at most {factor} when {what} within the declared ranges"

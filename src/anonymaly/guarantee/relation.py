@@ -30,7 +30,7 @@ class Relation(Value):
     if TYPE_CHECKING:
         type: str
         adjacency: Adjacency
-        rows: int
+        rows: int | None
 
     def relates(
         self,
@@ -50,17 +50,17 @@ class Relation(Value):
         columns : mapping, optional
             The declared columns, where records are judged by them.
         person : str, optional
-            The column that says whose a row is; needed where ``rows`` is above one.
+            The column that says whose a row is; needed where ``rows`` says that units are persons.
         valid_contexts : callable, optional
             From a question and a database to the valid contexts; needed where they must agree.
         """
-        if self.rows > 1 and person is None:
+        if self.rows is not None and person is None:
             raise InputError(
                 f"is needed: the relation is about persons with up to {self.rows} rows",
                 field="person",
                 next_step="Name the column that says whose a row is.",
             )
-        change = Change.between(first, second, person if self.rows > 1 else None)
+        change = Change.between(first, second, person if self.rows is not None else None)
         return self.includes(change, Facts(columns, person, valid_contexts))
 
     @abstractmethod
@@ -104,12 +104,14 @@ class Relation(Value):
     @property
     def noun(self) -> str:
         """What one unit is called."""
-        return "record" if self.rows == 1 else "person"
+        return "record" if self.rows is None else "person"
 
     @property
     def unit(self) -> str:
         """What one unit is, in words."""
-        return "record" if self.rows == 1 else f"person with up to {self.rows} rows"
+        if self.rows is None:
+            return "record"
+        return "person with one row" if self.rows == 1 else f"person with up to {self.rows} rows"
 
     def cannot_become(self, target: str, reason: str, next_step: str) -> InputError:
         """Return the refusal of a conversion."""

@@ -18,7 +18,7 @@ class SensitiveRecords(Stepwise):
     """Sensitive privacy: pairs that differ in a record with at least β+1−k records within the radius.
 
     The count is taken in the database that holds the record, the record and its copies included. With
-    ``rows`` above one: pairs that differ in a person *all* of whose rows are k-sensitive there, not counting
+    with ``rows``: pairs that differ in a person *all* of whose rows are k-sensitive there, not counting
     the rows of persons who have more than ``rows``.
     The replace form holds the pairs joined by two such steps.
 
@@ -38,7 +38,7 @@ class SensitiveRecords(Stepwise):
     rule: RuleName | None
     model: AnomalyModel
     adjacency: Adjacency = "add_remove"
-    rows: Rows = 1
+    rows: Rows | None = None
 
     if TYPE_CHECKING:
 
@@ -47,7 +47,7 @@ class SensitiveRecords(Stepwise):
             rule: str | None,
             model: AnomalyModel,
             adjacency: Adjacency = "add_remove",
-            rows: int = 1,
+            rows: int | None = None,
             *,
             type: str = "sensitive_records",
         ) -> None: ...
@@ -66,7 +66,7 @@ class SensitiveRecords(Stepwise):
 
     def _counted(self, holder: tuple[Row, ...], facts: Facts) -> tuple[Row, ...]:
         """Leave out persons with too many rows: truncated or not, their rows then promise nobody too much."""
-        if self.rows == 1 or facts.person is None:
+        if self.rows is None or facts.person is None:
             return holder
         people = [row.value(facts.person) for row in holder]
         return tuple(
@@ -112,7 +112,7 @@ class SensitiveRecords(Stepwise):
         condition = f"at least {self._crowd()}, itself included, in the data that hold it"
         who = (
             f"every record with {condition}"
-            if self.rows == 1
+            if self.rows is None
             else f"every {self.unit}, each with {condition}"
         )
         return f"{who} ({self._rule()})"
@@ -122,7 +122,7 @@ class SensitiveRecords(Stepwise):
         if self.threshold == 1:
             return f"nobody is left out by {self._rule()}, because its k reaches its beta"
         fewer = f"fewer than {self._crowd()}"
-        who = "records with" if self.rows == 1 else "persons with more rows, or with any row that has"
+        who = "records with" if self.rows is None else "persons with more rows, or with any row that has"
         return f"{who} {fewer}: an answer may show that they are in the data"
 
     def difference(self, factor: str) -> str:

@@ -33,7 +33,7 @@ class SensitiveUnderPolicy(Stepwise):
     rule: RuleName | None
     policy: Policy
     adjacency: Adjacency = "add_remove"
-    rows: Rows = 1
+    rows: Rows | None = None
 
     if TYPE_CHECKING:
 
@@ -42,7 +42,7 @@ class SensitiveUnderPolicy(Stepwise):
             rule: str | None,
             policy: Policy,
             adjacency: Adjacency = "add_remove",
-            rows: int = 1,
+            rows: int | None = None,
             *,
             type: str = "sensitive_under_policy",
         ) -> None: ...
@@ -54,14 +54,16 @@ class SensitiveUnderPolicy(Stepwise):
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        which = "" if self.rows == 1 else " for any of their rows"
+        which = "" if self.rows is None else " for any of their rows"
         condition = f"{self._text()} is not true or not known{which}"
         return f"every {self.unit} that is sensitive under {self._rule()}: {condition}"
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
         which = (
-            "" if self.rows == 1 else f" for all of their rows, and persons with more than {self.rows} rows"
+            ""
+            if self.rows is None
+            else f" for all of their rows, and persons with more than {self.rows} rows"
         )
         who = f"{self.noun}s that are not sensitive: {self._text()} is true{which}"
         absent = ", though never that one is absent" if self.adjacency == "add_remove" else ""

@@ -57,6 +57,24 @@ def list_accounts(connection: sa.Connection) -> list[str]:
     return sorted(connection.execute(sa.select(accounts.c.name)).scalars())
 
 
+def compare_account(
+    account: Account, declaration: dict[str, Any], limit: int | None, rules: Rules
+) -> dict[str, Any]:
+    """Return the rules that are new to an account; refuse any other difference."""
+    refuse_changes(account.name, dict(account.declaration), declaration)
+    added = added_rules(account.name, account.rules, rules)
+    if limit is not None and limit != account.limit:
+        had, now = to_text(account.limit), to_text(limit)
+        raise DeclarationChanged(
+            f"the account '{account.name}' has ε={had}, now given ε={now}",
+            field="budget",
+            next_step=f"To raise it, use raise_budget(to={now})."
+            if limit > account.limit
+            else f"A budget is only ever raised, by raise_budget. Give budget={had}, or none.",
+        )
+    return added
+
+
 def open_account(
     transaction: Transaction, name: str, declaration: dict[str, Any], limit: int | None, rules: Rules
 ) -> Account:
@@ -73,17 +91,7 @@ def open_account(
         transaction.append("open", name, data)
         transaction.connection.execute(accounts.insert(), {"name": name, "limit": limit, "spent": 0})
         return Account(name=name, limit=limit, spent=0, declaration=declaration, rules=rules)
-    refuse_changes(name, dict(account.declaration), declaration)
-    added = added_rules(name, account.rules, rules)
-    if limit is not None and limit != account.limit:
-        had, now = to_text(account.limit), to_text(limit)
-        raise DeclarationChanged(
-            f"the account '{name}' has ε={had}, now given ε={now}",
-            field="budget",
-            next_step=f"To raise it, use raise_budget(to={now})."
-            if limit > account.limit
-            else f"A budget is only ever raised, by raise_budget. Give budget={had}, or none.",
-        )
+    added = compare_account(account, declaration, limit, rules)
     for rule in added:
         transaction.append("rule", name, {"name": rule, "rule": added[rule]})
     return get_account(transaction.connection, name) if added else account

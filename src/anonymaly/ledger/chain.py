@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import unicodedata
 from collections.abc import Mapping
@@ -34,17 +33,6 @@ def link(previous: str, seq: int, text: str) -> str:
     '7eed7671490f44b6'
     """
     return hashlib.sha256(f"{previous}\n{seq}\n{text}".encode()).hexdigest()
-
-
-def canonical(value: Any) -> str:
-    """Write plain data as JSON in one way only: sorted keys, no spaces, ASCII.
-
-    Examples
-    --------
-    >>> canonical({"b": 1, "a": [0.5, None]})
-    '{"a":[0.5,null],"b":1}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def plain(value: Any, *, field: str, depth: int = 0) -> Any:

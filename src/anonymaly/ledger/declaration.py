@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from anonymaly.errors import DeclarationChanged, InputError
-from anonymaly.ledger.chain import canonical, label, mapping
+from anonymaly.ledger.chain import label, mapping
 from anonymaly.ledger.records import Rules
+from anonymaly.value import canonical_json
 
 LONGEST_SHOWN = 80
 MOST_SHOWN = 10
@@ -96,7 +97,7 @@ def _show(value: Any) -> str:
     pair = isinstance(value, list) and len(value) == 2
     if pair and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value):
         return f"{value[0]}..{value[1]}"
-    text = value if isinstance(value, str) and value.isprintable() else canonical(value)
+    text = value if isinstance(value, str) and value.isprintable() else canonical_json(value)
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"
 
 

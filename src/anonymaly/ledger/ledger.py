@@ -202,6 +202,19 @@ class Ledger:
             lambda transaction: accounts.open_account(transaction, name, declared, limit, named)
         )
 
+    def compare(
+        self,
+        name: str,
+        declaration: Mapping[str, Any],
+        *,
+        limit: int | None,
+        rules: Mapping[str, Mapping[str, Any]] | Literal["any"],
+    ) -> Account:
+        """Check an account against a declaration as `open_account` does, and write nothing."""
+        account = self.account(name)
+        accounts.compare_account(account, mapping(declaration, field="declaration"), limit, read_rules(rules))
+        return account
+
     def raise_limit(self, account: Account | str, to: int) -> Account:
         """Raise an account's limit to ``to`` nano-ε; a lower one is refused."""
         whole(to, field="budget", least=1, most=LARGEST)

@@ -12,8 +12,8 @@ from anonymaly.guarantee import Guarantee, compose
 from anonymaly.ledger.records import Account, Reservation
 
 PER_TRANSCRIPT = (
-    "Relations may have been chosen after seeing answers, so the promise is per transcript: for every pair of "
-    "tables in all relations used, the probability of these very answers differs by at most a factor e^ε."
+    "Relations may have been chosen after seeing answers, so the promise is per transcript: for every pair "
+    "of tables in all relations used, the probability of these very answers differs by at most a factor e^ε."
 )
 
 
@@ -111,6 +111,7 @@ class Statement:
             )
         if self.forfeited:
             texts.append(
-                f"ε = {to_text(self.forfeited)} was given up in a new epoch: answers from a lost ledger may exist."
+                f"ε = {to_text(self.forfeited)} was given up in a new epoch: answers from a lost ledger "
+                "may exist."
             )
         return texts

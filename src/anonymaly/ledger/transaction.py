@@ -11,9 +11,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from anonymaly.errors import LedgerDamaged
-from anonymaly.ledger.chain import canonical, genesis, link
+from anonymaly.ledger.chain import genesis, link
 from anonymaly.ledger.records import Entry, Head
 from anonymaly.ledger.schema import FORMAT, accounts, analysts, entries, heads
+from anonymaly.value import canonical_json
 
 _CHARGE_ACCOUNT = (
     accounts.update()
@@ -88,7 +89,7 @@ class Transaction:
         """Append an entry to the chain."""
         # The time is for readers; a clock that jumps changes neither the order nor the chain.
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        text = canonical({"kind": kind, "account": account, "time": time, "data": data})
+        text = canonical_json({"kind": kind, "account": account, "time": time, "data": data})
         seq = self.head.seq + 1
         hashed = link(self.head.hash, seq, text)
         row = {"seq": seq, "account": account, "kind": kind, "body": text, "hash": hashed}
