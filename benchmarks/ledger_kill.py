@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kill -9 at random moments: is every answer charged, and never answered twice?
 
-Two workers at a time go through the same questions (reserve, store, commit, hand over) and are killed at a
-random moment, opening included. An answer is random bytes, so a second answer under one key would show.
+Two workers at a time ask a curator the same questions and are killed at a random moment, opening included.
+The noise is wide, so a second answer under one charge would show as other bytes.
 
     python benchmarks/ledger_kill.py --kills 1000 --backend sqlite
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
+import itertools
 import json
 import os
 import random
@@ -22,15 +22,25 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import ibis.backends.duckdb  # noqa: F401 - imported here, once for every worker
+import pandas  # noqa: F401 - the same
 import sqlalchemy as sa
 from rich.console import Console
 from rich.table import Table
 
-from anonymaly.ledger import Ledger
+from anonymaly import Curator
+from anonymaly.count.query import Count
+from anonymaly.ledger import Ledger, Reservation
+from anonymaly.noise import Noise
+from anonymaly.store import Store
 
-COST = 7
+ACCOUNT = "example"
+BUDGET = 1000
+COST = "0.001"
 KILLS_PER_LEDGER = 50  # a longer chain only makes openings, not charges, slower
 OPENING_SECONDS = 0.05
 STEP_SECONDS = 0.004
@@ -44,27 +54,19 @@ def work(location: str, anchor: Path | None, store: Path, first: int, report: in
         # One write of less than a pipe's atomic size: whole or not at all.
         os.write(report, (" ".join(map(str, words)) + "\n").encode())
 
-    with Ledger.open(location, anchor=anchor) as ledger:
-        account = ledger.open_account("patients", {}, limit=10**12, rules={})
-        say("opened")
-        number = first
-        while True:
-            key = f"q{number}"
-            reservation = ledger.reserve(account, analyst="owner", key=key, cost=COST, record={})
-            say("reserved", key)
-            if reservation.state == "reserved":
-                answer = os.urandom(16)
-                digest = hashlib.sha256(answer).hexdigest()
-                private = store / f".{digest}"
-                with private.open("wb") as file:
-                    file.write(answer)
-                    file.flush()
-                    os.fsync(file.fileno())
-                private.replace(store / digest)
-                reservation = ledger.commit(reservation, digest=digest, media_type="bytes", size=len(answer))
-            # Only now may anyone see it, and it is the winner's answer, not necessarily this worker's.
-            say("answered", key, reservation.digest)
-            number += 1
+    curator = Curator(Count.example().dataset(), budget=BUDGET, ledger=location, anchor=anchor, store=store)
+    reserve = curator._ledger.reserve
+
+    def reserve_aloud(*arguments: Any, **options: Any) -> Reservation:
+        reservation = reserve(*arguments, **options)
+        say("reserved", reservation.key)
+        return reservation
+
+    curator._ledger.reserve = reserve_aloud  # type: ignore[method-assign]
+    say("opened")
+    for number in itertools.count(first):
+        answer = curator.ask(Count(epsilon=COST), repeat=number)
+        say("answered", answer.receipt.key, answer.receipt.digest)
 
 
 def start(location: str, anchor: Path | None, store: Path, first: int) -> tuple[int, int]:
@@ -119,9 +121,10 @@ class Witness:
         """Open the ledger once more and count everything that should never happen."""
         with Ledger.open(location, anchor=anchor) as ledger:
             verification = ledger.verify()
-            found = {reservation.key: reservation for reservation in ledger.reservations("patients")}
+            found = {reservation.key: reservation for reservation in ledger.reservations(ACCOUNT)}
             charges = [entry.data["cost"] for entry in ledger.entries() if entry.kind == "reserve"]
-            spent = ledger.account("patients").spent
+            spent = ledger.account(ACCOUNT).spent
+        kept = Store(store)
         committed = {key: held.digest for key, held in found.items() if held.state == "committed"}
         return {
             "lost charges": len(self.reserved - found.keys()),
@@ -131,7 +134,7 @@ class Witness:
                 digests != {committed.get(key)} for key, digests in self.answers.items()
             ),
             "committed answers not in the store": sum(
-                not (store / str(digest)).is_file() for digest in committed.values()
+                not kept.path(key, str(digest)).is_file() for key, digest in committed.items()
             ),
             "wrong sums": int(spent != sum(charges)),
             "broken chains": len(verification.problems),
@@ -202,6 +205,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     generator = random.Random(options.seed)  # noqa: S311 - chooses when to kill
+    Noise.system().two_sided_geometric(Fraction(1, 1000))  # compiled code is loaded here, for every worker
     began = time.monotonic()
     totals: dict[str, int] = defaultdict(int)
     with tempfile.TemporaryDirectory() as name:
@@ -213,7 +217,6 @@ def main() -> int:
                 location, number = next(places), totals["kills"]
                 anchor = None if options.no_anchor else folder / f"{number}.anchor"
                 store = folder / f"store{number}"
-                store.mkdir()
                 witness = kill_many(location, anchor, store, batch, generator)
                 for error in witness.errors:
                     print(error, file=sys.stderr)

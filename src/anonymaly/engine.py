@@ -39,7 +39,7 @@ _INHERITED: list[
 ] = []  # a forked child keeps its parent's handles: closing them would hang or cut both off
 
 
-class EngineFailure(Exception):  # noqa: N818  (named for what it reports)
+class EngineFailure(Exception):
     """A statement failed; carries what the owner's log may hold, and the cause for public tables only."""
 
     def __init__(self, kind: str, template: str) -> None:

@@ -91,7 +91,7 @@ class ManifestError(InputError):
     """The YAML file is malformed or incomplete."""
 
 
-class Refused(AnonymalyError):  # noqa: N818  (what happened, as the caller reads it)
+class Refused(AnonymalyError):
     """Understood, and not allowed; nothing was spent."""
 
     exit_code = 1
@@ -113,15 +113,15 @@ class LedgerError(AnonymalyError):
     """The ledger cannot be used."""
 
 
-class LedgerDamaged(LedgerError):  # noqa: N818
+class LedgerDamaged(LedgerError):
     """The ledger's chain, triggers or file do not verify."""
 
 
-class LedgerBehindAnchor(LedgerError):  # noqa: N818
+class LedgerBehindAnchor(LedgerError):
     """The ledger is older than its anchor: a restored copy."""
 
 
-class AnswerFailed(AnonymalyError):  # noqa: N818
+class AnswerFailed(AnonymalyError):
     """Charged, and no answer came of it; says the same whatever the rows."""
 
     exit_code = 1

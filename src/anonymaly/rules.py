@@ -80,7 +80,7 @@ class AnomalyModel(Value):
 
     if TYPE_CHECKING:
 
-        def __init__(  # noqa: PLR0917
+        def __init__(
             self,
             columns: Sequence[str],
             radius: float,

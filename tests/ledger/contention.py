@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import multiprocessing
+import tempfile
 from collections import Counter
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Protocol
 
 import sqlalchemy as sa
 from intruder import raw_engine
 
+from anonymaly import Curator
+from anonymaly.count.query import Count
+from anonymaly.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded
-from anonymaly.ledger import Ledger
 
-COST = 100
+COST = 1
 AFFORDABLE = 10
 BARRIER_SECONDS = 120
 
@@ -29,22 +33,29 @@ class Contender(Protocol):
         """Ask one question of run ``run`` and say whether it was charged."""
 
 
-class WithLedger:
+class WithCurator:
+    """The real thing: a curator for each run, and a question that nobody else asks."""
+
     def __init__(self, location: str, barrier: Barrier) -> None:
-        barrier.wait(BARRIER_SECONDS)  # so that all open a ledger that is not there yet, at once
-        self._ledger = Ledger.open(location)
+        self._location = location
+        self._store = Path(tempfile.gettempdir() if "://" in location else location).with_name("answers")
         self._barrier = barrier
 
     def ask(self, run: int, process: int) -> bool:
-        self._ledger.open_account(f"run{run}", {}, limit=AFFORDABLE * COST, rules={})
+        example = Count.example()
+        dataset = example.dataset(name=f"run{run}")
+        self._barrier.wait(
+            BARRIER_SECONDS
+        )  # so that in the first run all open a ledger that is not there yet
+        curator = Curator(dataset, budget=AFFORDABLE * COST, ledger=self._location, store=self._store)
         self._barrier.wait(BARRIER_SECONDS)
         try:
-            reservation = self._ledger.reserve(
-                f"run{run}", analyst=f"analyst{process}", key=f"q{process}", cost=COST, record={}
-            )
+            answer = curator.ask(Count(epsilon=COST), analyst=f"analyst{process}", repeat=process)
         except BudgetExceeded:
             return False
-        return reservation.charged
+        finally:
+            curator.close()
+        return answer.charged == to_nano(COST)
 
 
 class CheckThenCharge:
@@ -66,7 +77,7 @@ class CheckThenCharge:
         return True
 
 
-CONTENDERS: dict[str, type[Contender]] = {"ledger": WithLedger, "mutant": CheckThenCharge}
+CONTENDERS: dict[str, type[Contender]] = {"curator": WithCurator, "mutant": CheckThenCharge}
 
 
 def _work(
@@ -81,7 +92,7 @@ def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> l
     """Start the processes once, let them ask together in every run, and count who was charged."""
     context = multiprocessing.get_context("forkserver")
     # Imported once in the server, inherited by every process it forks.
-    context.set_forkserver_preload(["anonymaly.ledger", "sqlalchemy.dialects.sqlite", "psycopg"])
+    context.set_forkserver_preload(["warm"])
     barrier = context.Barrier(processes)
     children = []
     for process in range(processes):

@@ -9,6 +9,7 @@ import pytest
 from contention import AFFORDABLE, COST, charged_per_run
 from intruder import raw_engine
 
+from anonymaly.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded, LedgerError
 from anonymaly.ledger import Ledger
 
@@ -16,12 +17,12 @@ PROCESSES = 64
 RUNS = 20
 
 
-def test_of_64_processes_at_once_exactly_the_10_that_the_budget_allows_are_charged(location: str) -> None:
-    assert charged_per_run("ledger", location, processes=PROCESSES, runs=RUNS) == [AFFORDABLE] * RUNS
+def test_of_64_processes_at_once_exactly_the_10_that_the_budget_allows_are_answered(location: str) -> None:
+    assert charged_per_run("curator", location, processes=PROCESSES, runs=RUNS) == [AFFORDABLE] * RUNS
     with Ledger.open(location) as ledger:
         assert ledger.verify().ok
-        assert set(ledger.verify().spent.values()) == {AFFORDABLE * COST}
-        assert ledger.head().seq == RUNS * (1 + AFFORDABLE)
+        assert set(ledger.verify().spent.values()) == {AFFORDABLE * to_nano(COST)}
+        assert ledger.head().seq == RUNS * (1 + 2 * AFFORDABLE)  # opened, and each reserved and committed
 
 
 def test_a_mutant_that_checks_and_then_charges_is_caught_by_the_same_harness(

@@ -21,7 +21,7 @@ def _edit(path: Path, old: str, new: str) -> None:
 def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> None:
     for name in ("src", "docs", "tests/contract"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "mkdocs.yml"):
+    for name in ("pyproject.toml", "mkdocs.yml", "tests/conftest.py", "tests/warm.py"):
         shutil.copy(ROOT / name, tmp_path / name)
 
     package = tmp_path / "src" / "anonymaly"
