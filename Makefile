@@ -30,6 +30,12 @@ imports: .venv/.dev
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
 
+bench: .venv/.dev
+	mkdir -p benchmarks/results
+	for name in benchmarks/*.py; do \
+	  echo "$$name"; $(BIN)/python -W ignore $$name --json > benchmarks/results/$$(basename $$name .py).json || exit 1; \
+	done
+
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --extra postgres --group build -o requirements/run.txt pyproject.toml

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
 import typer.main
 
 from anonymaly.cli.main import app
@@ -21,8 +22,10 @@ Every command has `--json`. Exit codes: 0 done, 1 refused (budget, rule), 2 bad 
 def reference() -> str:
     """Return the page: each command with its arguments and options."""
     program = typer.main.get_command(app)
+    context = typer.Context(program)
     parts = [HEAD]
-    for name, command in program.commands.items():  # type: ignore[attr-defined]
+    for name in program.list_commands(context):  # type: ignore[attr-defined]
+        command = program.get_command(context, name)  # type: ignore[attr-defined]
         usage = " ".join(
             parameter.metavar or (parameter.name or "").upper()
             for parameter in command.params

@@ -27,18 +27,25 @@ class Preview:
     expectation: Expectation
     shares: tuple[tuple[str, int], ...]
     remaining: int | None
+    charged_before: int | None = None  # the number under which this very question was charged already
+
+    @property
+    def cost(self) -> int:
+        """What asking would take in nano-ε: nothing, if it was charged before."""
+        return 0 if self.charged_before is not None else self.query.cost
 
     @property
     def affordable(self) -> bool:
         """Whether the account can pay for it now."""
-        return self.remaining is None or self.query.cost <= self.remaining
+        return self.remaining is None or self.cost <= self.remaining
 
     def to_dict(self) -> dict[str, Any]:
         """Return the preview as plain data."""
         return {
             "question": self.query.question,
             "asks": self.query.describe(),
-            "cost": to_text(self.query.cost),
+            "cost": to_text(self.cost),
+            "charged_before": self.charged_before,
             "shares": {name: to_text(share) for name, share in self.shares},
             "remaining": None if self.remaining is None else to_text(self.remaining),
             "affordable": self.affordable,
@@ -47,7 +54,11 @@ class Preview:
         }
 
     def __str__(self) -> str:
-        price = f"ε = {to_text(self.query.cost)}"
+        price = f"ε = {to_text(self.cost)}"
+        if self.charged_before is not None:
+            price += (
+                f": it is number {self.charged_before}, charged before for ε = {to_text(self.query.cost)};"
+            )
         if self.remaining is not None:
             price += f" of {to_text(self.remaining)} remaining"
         if not self.affordable:
@@ -74,7 +85,7 @@ class Previews:
     @property
     def cost(self) -> int:
         """The charge of all of them in nano-ε."""
-        return sum(preview.query.cost for preview in self.items)
+        return sum({preview.query: preview.cost for preview in self.items}.values())
 
     @property
     def affordable(self) -> bool:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, overload
 
 from anonymaly.answer import Answer, Preview, Previews
 from anonymaly.dataset import Adjacency, Dataset
@@ -215,12 +215,14 @@ class Curator:
 
     def _preview(self, query: Query) -> Preview:
         resolved, guarantee, stages = self._accept(query)
+        earlier = self._ledger.find(self.dataset.name, resolved.fingerprint(self.declaration))
         return Preview(
             query=resolved,
             guarantee=guarantee,
             expectation=resolved.expect(self.declaration),
             shares=tuple((stage.name, stage.share) for stage in stages),
             remaining=self._account.remaining,
+            charged_before=None if earlier is None else earlier.seq,
         )
 
     def _record(
@@ -246,15 +248,18 @@ class Curator:
         """Carry out the stages under a standing charge; return the reservation as it ended."""
         try:
             value = answer_with(query, stages, table, Noise.system())
-        except StageFailure as problem:
-            self._log(query, problem)
-            return self._ledger.fail(reservation, stage=problem.stage, error=type(problem.__cause__).__name__)
-        stored = self._store.keep(reservation.key, lambda file: query.encode(value, file))
+            stored = self._store.keep(reservation.key, lambda file: _encode(query, value, file))
+        except StageFailure as failure:
+            self._log(query, failure)
+            if self.dataset.public:
+                # The rows are no secret, so the real error helps; the question stays open under its charge.
+                raise _root(failure) from None
+            return self._ledger.fail(reservation, stage=failure.stage, error=type(failure.__cause__).__name__)
         ended = self._ledger.commit(
             reservation, digest=stored.digest, media_type=query.media_type, size=stored.size
         )
         if ended.digest != stored.digest:
-            # Another process answered under this charge first. Its draw is the answer; ours never was.
+            # Another process ended this question first. Its outcome stands; our draw never was.
             self._store.discard(reservation.key, stored.digest)
         return ended
 
@@ -268,8 +273,6 @@ class Curator:
         logger.error(
             "%s on %s failed in stage %s: %s", query.question, self.dataset.name, failure.stage, what
         )
-        if self.dataset.public:
-            raise (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure from None
 
     def _answer(self, reservation: Reservation, charged: int, kind: type[Query] | None = None) -> Answer:
         """Read an answer back from the store: the first caller and the last see the same bytes."""
@@ -297,6 +300,21 @@ def _failure(reservation: Reservation) -> AnswerFailed:
         f"question {reservation.seq} was charged ε={to_text(reservation.cost)} and no answer came of it",
         next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new charge.",
     )
+
+
+def _encode(query: Query, value: Any, file: BinaryIO) -> None:
+    try:
+        query.encode(value, file)
+    except OSError:
+        raise  # the disk's fault, not the question's
+    except Exception as problem:
+        raise StageFailure("encode") from problem
+
+
+def _root(failure: StageFailure) -> BaseException:
+    """Return the error that started it."""
+    cause = failure.__cause__
+    return (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure
 
 
 def _beside(ledger: str, name: str) -> Path:

@@ -338,6 +338,44 @@ def test_a_preview_of_several_questions_sums_them(open_curator: OpenCurator) -> 
     assert previews.to_dict()["items"][0]["affordable"]
 
 
+def test_a_preview_of_a_question_that_was_charged_before_says_that_it_is_free(
+    open_curator: OpenCurator,
+) -> None:
+    curator = open_curator(budget=1)
+    query = am.Count(epsilon=0.75)
+    assert curator.preview([query, query]).cost == 750_000_000  # the second would get the first one's answer
+    number = curator.ask(query).number
+    preview = curator.preview(query)
+    assert (preview.cost, preview.affordable, preview.charged_before) == (0, True, number)
+    assert f"number {number}" in str(preview)
+
+
+def test_a_failure_after_somebody_elses_answer_hands_over_that_answer(
+    open_curator: OpenCurator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, fast = open_curator(), open_curator()
+    query = am.Count(epsilon=0.1)
+
+    def overtaken(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        overtaken.answer = fast.ask(query)  # type: ignore[attr-defined]
+        raise ValueError("too late")
+
+    monkeypatch.setattr("anonymaly.count.query.count_matching", overtaken)
+    assert slow.ask(query).receipt == overtaken.answer.receipt  # type: ignore[attr-defined]
+
+
+def test_a_value_that_cannot_be_written_is_the_constant_failure(
+    open_curator: OpenCurator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(am.Count, "combine", lambda self, released: object())
+    curator = open_curator()
+    with pytest.raises(AnswerFailed):
+        curator.ask(am.Count(epsilon=0.1))
+    assert curator.spent == 0.1
+    assert not list(curator._store.folder.iterdir())
+
+
 def test_the_curator_learns_the_questions_from_the_front_door() -> None:
     assert "count" in Curator.questions
     assert issubclass(am.Count, Query)

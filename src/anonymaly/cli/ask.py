@@ -60,11 +60,12 @@ def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, 
         say(str(told))
 
 
-def add_question_commands(app: typer.Typer) -> None:
-    """Give every question in the table its own command."""
-    for name in QUESTIONS:
-        kind = load_question(name, QUESTIONS)
-        app.command(name, help=(inspect.getdoc(kind) or "").partition("\n")[0])(_command(kind))
+def question_command(question: str) -> Callable[..., None]:
+    """Return the command of a question: its options are the question's fields."""
+    kind = load_question(question, QUESTIONS)
+    command = _command(kind)
+    command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0]
+    return command
 
 
 def _command(kind: type[Query]) -> Callable[..., None]:

@@ -3,36 +3,61 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-import anonymaly
-from anonymaly.cli import ask, check, demo, init, ledger
 from anonymaly.cli.output import err, say_json
 from anonymaly.errors import AnonymalyError
+from anonymaly.questions import QUESTIONS
+from anonymaly.version import __version__
+
+# Each command lives in its own module, which is imported when the command is used: an engine, a ledger and
+# compiled noise take two seconds to import, and `--version` or a mistyped name need none of them.
+COMMANDS = {
+    "demo": "anonymaly.cli.demo:demo",
+    "init": "anonymaly.cli.init:init",
+    "check": "anonymaly.cli.check:check",
+    "ask": "anonymaly.cli.ask:ask",
+    "ledger": "anonymaly.cli.ledger:ledger",
+    **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
+}
+
+
+class _Commands(TyperGroup):
+    """The table above as a group of commands."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:
+        name = cmd_name
+        if name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[name].partition(":")
+        found: Any = getattr(importlib.import_module(module), function)
+        program = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        program.command(name)(found(name) if name in QUESTIONS else found)
+        return typer.main.get_command(program)
+
 
 app = typer.Typer(
     name="anonymaly",
-    help="Find anomalies in records about people without exposing anyone.",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # a pretty traceback prints local variables, and those may be rows
 )
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("check")(check.check)
-app.command("ask")(ask.ask)
-app.command("ledger")(ledger.ledger)
-ask.add_question_commands(app)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"anonymaly {anonymaly.__version__}")
+        typer.echo(f"anonymaly {__version__}")
         raise typer.Exit
 
 

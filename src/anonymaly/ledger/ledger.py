@@ -260,8 +260,8 @@ class Ledger:
     def commit(self, reservation: Reservation, *, digest: str, media_type: str, size: int) -> Reservation:
         """Record the stored answer of a reservation.
 
-        The first commit wins. A later one returns the winner's record: hand over the answer with *its*
-        digest, not your own, or one charge would pay for two answers.
+        The first to end a reservation wins, by committing or by failing. Whoever comes later gets the winner's
+        record: hand over the answer with *its* digest, not your own, or one charge would pay for two answers.
         """
         data = {
             "digest": label(digest, field="digest"),
@@ -271,7 +271,7 @@ class Ledger:
         return self._write(lambda transaction: reserving.end(transaction, reservation, "committed", data))
 
     def fail(self, reservation: Reservation, *, stage: str, error: str) -> Reservation:
-        """Record that a reservation came to nothing; the charge stays.
+        """Record that a reservation came to nothing, unless it has ended already; the charge stays.
 
         ``error`` is the class name of the error and nothing else: its text could hold values from rows.
         """
@@ -279,6 +279,15 @@ class Ledger:
             raise InputError("must be the name of an error class", field="error")
         data = {"stage": label(stage, field="stage"), "error": error}
         return self._write(lambda transaction: reserving.end(transaction, reservation, "failed", data))
+
+    def find(self, account: Account | str, key: str) -> Reservation | None:
+        """Return the reservation of a question, if it was ever charged."""
+        name = _name(account)
+        return self._session.read(
+            lambda connection: reserving.find_reservation(
+                connection, self._read_head(connection).ledger, name, key
+            )
+        )
 
     def account(self, name: str) -> Account:
         """Return an account as it stands."""

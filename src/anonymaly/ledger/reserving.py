@@ -110,14 +110,8 @@ def end(
         raise LedgerError(
             "is not a reservation of this ledger", field="reservation", next_step="Reserve it here first."
         )
-    if current.state == state:
-        return current
     if current.state != "reserved":
-        raise LedgerError(
-            f"reservation {current.seq} has {current.state} and cannot be {state}",
-            field="reservation",
-            next_step="Ask a fresh, paid question instead." if current.state == "failed" else None,
-        )
+        return current  # one charge has one outcome, also for those who would have ended it otherwise
     kind = "commit" if state == "committed" else "fail"
     data = {"reservation": current.seq, "key": current.key, **data}
     entry = transaction.append(kind, current.account, data)
