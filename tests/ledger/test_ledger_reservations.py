@@ -110,12 +110,8 @@ def test_one_charge_has_one_outcome_and_who_comes_later_gets_it(ledger: Ledger, 
     assert store(ledger, failed) == failed
     committed = store(ledger, ask(ledger, "q2"))
     assert ledger.fail(committed, stage="counts", error="ValueError") == committed
-    assert [
-        found.state for found in map(lambda key: ledger.find("patients", key), ("q1", "q2")) if found
-    ] == [
-        "failed",
-        "committed",
-    ]
+    found = [ledger.find("patients", key) for key in ("q1", "q2")]
+    assert [item.state for item in found if item] == ["failed", "committed"]
     assert ledger.find("patients", "q3") is None
     assert ledger.verify().ok
 

@@ -31,10 +31,10 @@ COMMANDS = {
 class _Commands(TyperGroup):
     """The table above as a group of commands."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         name = cmd_name
         if name not in COMMANDS:
             return None

@@ -260,8 +260,9 @@ class Ledger:
     def commit(self, reservation: Reservation, *, digest: str, media_type: str, size: int) -> Reservation:
         """Record the stored answer of a reservation.
 
-        The first to end a reservation wins, by committing or by failing. Whoever comes later gets the winner's
-        record: hand over the answer with *its* digest, not your own, or one charge would pay for two answers.
+        The first to end a reservation wins, by committing or by failing. Whoever comes later gets the
+        winner's record: hand over the answer with *its* digest, not your own, or one charge would pay for
+        two answers.
         """
         data = {
             "digest": label(digest, field="digest"),
