@@ -124,7 +124,7 @@ class Witness:
             found = {reservation.key: reservation for reservation in ledger.reservations(ACCOUNT)}
             charges = [entry.data["cost"] for entry in ledger.entries() if entry.kind == "reserve"]
             spent = ledger.account(ACCOUNT).spent
-        kept = Store(store)
+            kept = Store(store / ledger.head().ledger[:16])
         committed = {key: held.digest for key, held in found.items() if held.state == "committed"}
         return {
             "lost charges": len(self.reserved - found.keys()),

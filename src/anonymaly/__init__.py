@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets
+    from anonymaly import datasets, inspect
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
     from anonymaly.dataset import Dataset
     from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps
     from anonymaly.errors import AnonymalyError
+    from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
@@ -35,6 +36,7 @@ __all__ = [
     "Count",
     "Curator",
     "Dataset",
+    "Explain",
     "Flag",
     "Guarantee",
     "Interval",
@@ -48,6 +50,7 @@ __all__ = [
     "__version__",
     "compose",
     "datasets",
+    "inspect",
     "simulate",
 ]
 
@@ -73,7 +76,7 @@ _HOMES = {
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets",)
+_MODULES = ("datasets", "inspect")
 
 
 def __getattr__(name: str) -> Any:

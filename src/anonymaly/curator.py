@@ -15,11 +15,20 @@ from anonymaly.engine import EngineFailure
 from anonymaly.epsilon import Number, to_nano, to_text
 from anonymaly.errors import AnswerFailed, InputError, RuleNotDeclared
 from anonymaly.guarantee import Guarantee
-from anonymaly.ledger import Account, Ledger, Reservation
+from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
 from anonymaly.ledger.statement import Statement
-from anonymaly.manifest import Manifest
+from anonymaly.manifest import Manifest, beside
 from anonymaly.noise import Noise
-from anonymaly.query import Expectation, Query, Questions, Stage, StageFailure, answer_with, load_question
+from anonymaly.query import (
+    Expectation,
+    Query,
+    Questions,
+    Stage,
+    StageFailure,
+    answer_with,
+    load_question,
+    root_cause,
+)
 from anonymaly.store import Store
 from anonymaly.version import __version__
 
@@ -27,6 +36,8 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 logger = logging.getLogger(__name__)
+# The log is the owner's. Without a handler of the owner's, Python would print it to whoever asks.
+logging.getLogger("anonymaly").addHandler(logging.NullHandler())
 
 
 class Curator:
@@ -78,15 +89,21 @@ class Curator:
         anchor: str | Path | None = None,
         store: str | Path | None = None,
     ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise InputError(
+                f"must be a Dataset, got {type(dataset).__name__}",
+                field="dataset",
+                next_step="Declare the table first: am.Dataset(table, name=…, columns=…).",
+            )
         self.dataset = dataset
         self.declaration = dataset.with_adjacency(adjacency)
-        limit = None if budget is None else to_nano(budget, field="budget")
+        self._limit = None if budget is None else to_nano(budget, field="budget")
         location = f"{dataset.name}.ledger" if ledger is None else str(ledger)
         self._ledger = Ledger.open(location, anchor=anchor)
-        self._ledger.open_account(
-            dataset.name, self.declaration.to_dict(), limit=limit, rules=self.declaration.rules_to_dict()
-        )
-        self._store = Store(Path(store) if store is not None else _beside(location, dataset.name))
+        self._compare()
+        answers = Path(store if store is not None else beside(location, dataset.name))
+        # One folder for each ledger, so that no other ledger's questions are mistaken for this one's.
+        self._store = Store(answers / self._ledger.head().ledger[:16])
         past = self._ledger.reservations(dataset.name)
         self._store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
 
@@ -100,18 +117,18 @@ class Curator:
             adjacency=manifest.adjacency,
             ledger=manifest.ledger_location(folder),
             anchor=manifest.place(folder, manifest.anchor),
-            store=manifest.place(folder, manifest.store),
+            store=manifest.store_location(folder),
         )
 
     @overload
-    def preview(self, query: Query) -> Preview: ...
+    def preview(self, query: Query, *, repeat: int = 0) -> Preview: ...
     @overload
-    def preview(self, query: Sequence[Query]) -> Previews: ...
-    def preview(self, query: Query | Sequence[Query]) -> Preview | Previews:
+    def preview(self, query: Sequence[Query], *, repeat: int = 0) -> Previews: ...
+    def preview(self, query: Query | Sequence[Query], *, repeat: int = 0) -> Preview | Previews:
         """Say what a question, or several, would cost, promise and give; reads no rows, spends nothing."""
-        if isinstance(query, Query):
-            return self._preview(query)
-        return Previews(tuple(self._preview(item) for item in query))
+        if isinstance(query, Sequence) and not isinstance(query, str):
+            return Previews(tuple(self._preview(item, _whole(repeat)) for item in query))
+        return self._preview(query, _whole(repeat))
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
         """Charge the account, answer the question, and keep the answer.
@@ -122,6 +139,8 @@ class Curator:
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         resolved, guarantee, stages = self._accept(query)
         table = self.dataset.table
+        # Only now, when nothing is left to mend, is the declaration written down for good.
+        self._open_account(resolved)
         reservation = self._ledger.reserve(
             self.dataset.name,
             analyst=_label(analyst),
@@ -169,10 +188,12 @@ class Curator:
 
     def raise_budget(self, *, to: Number) -> None:
         """Raise the budget; the ledger keeps when and to what."""
+        self._open_account()
         self._ledger.raise_limit(self.dataset.name, to_nano(to, field="to"))
 
     def statement(self) -> Statement:
         """Say what was spent and what is still promised to whom, as plain data."""
+        # The account first: a charge made between the two readings is then only not yet in its sum.
         return Statement.of(self._account, self._ledger.reservations(self.dataset.name))
 
     def close(self) -> None:
@@ -184,8 +205,38 @@ class Curator:
         left = f"{to_text(account.remaining)} of {to_text(account.limit)}"
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
+    def _compare(self) -> Account | None:
+        """Check the declaration against the account, if there is one; write nothing."""
+        if self.dataset.name in self._ledger.accounts():
+            return self._ledger.compare(
+                self.dataset.name,
+                self.declaration.to_dict(),
+                limit=self._limit,
+                rules=self.declaration.rules_to_dict(),
+            )
+        if self._limit is None:
+            raise InputError(
+                f"the account '{self.dataset.name}' is new and has no budget",
+                field="budget",
+                next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
+            )
+        return None
+
+    def _open_account(self, query: Query | None = None) -> None:
+        """Open the account at its first question, and write down rules that were added since."""
+        if query is not None and self._limit is not None and self._compare() is None:
+            refuse_if_dear(query.cost, remaining=self._limit, limit=self._limit)
+        self._ledger.open_account(
+            self.dataset.name,
+            self.declaration.to_dict(),
+            limit=None if self.dataset.name in self._ledger.accounts() else self._limit,
+            rules=self.declaration.rules_to_dict(),
+        )
+
     @property
     def _account(self) -> Account:
+        if self._limit is not None and self.dataset.name not in self._ledger.accounts():
+            return Account(self.dataset.name, self._limit, 0, self.declaration.to_dict(), {})
         return self._ledger.account(self.dataset.name)
 
     def _accept(self, query: Query) -> tuple[Query, Guarantee, tuple[Stage, ...]]:
@@ -213,9 +264,9 @@ class Curator:
             raise AssertionError(f"the shares of {resolved.question} do not sum to its cost")
         return resolved, guarantee, stages
 
-    def _preview(self, query: Query) -> Preview:
+    def _preview(self, query: Query, repeat: int) -> Preview:
         resolved, guarantee, stages = self._accept(query)
-        earlier = self._ledger.find(self.dataset.name, resolved.fingerprint(self.declaration))
+        earlier = self._ledger.find(self.dataset.name, resolved.fingerprint(self.declaration, repeat))
         return Preview(
             query=resolved,
             guarantee=guarantee,
@@ -232,7 +283,7 @@ class Curator:
         return {
             "question": query.question,
             "schema_version": query.schema_version,
-            "query": query.record(),
+            "query": query.for_ledger(),
             "asks": query.describe(),
             "repeat": repeat,
             "version": self.declaration.version,
@@ -251,16 +302,17 @@ class Curator:
             stored = self._store.keep(reservation.key, lambda file: _encode(query, value, file))
         except StageFailure as failure:
             self._log(query, failure)
+            ended = self._ledger.fail(
+                reservation, stage=failure.stage, error=type(failure.__cause__).__name__
+            )
             if self.dataset.public:
-                # The rows are no secret, so the real error helps; the question stays open under its charge.
-                raise _root(failure) from None
-            return self._ledger.fail(reservation, stage=failure.stage, error=type(failure.__cause__).__name__)
+                raise root_cause(failure) from None  # the rows are no secret, so the real error helps
+            return ended
         ended = self._ledger.commit(
             reservation, digest=stored.digest, media_type=query.media_type, size=stored.size
         )
-        if ended.digest != stored.digest:
-            # Another process ended this question first. Its outcome stands; our draw never was.
-            self._store.discard(reservation.key, stored.digest)
+        # Another process may have ended this first, or died with a draw of its own: one outcome stands.
+        self._store.settle(reservation.key, ended.digest)
         return ended
 
     def _log(self, query: Query, failure: StageFailure) -> None:
@@ -309,16 +361,6 @@ def _encode(query: Query, value: Any, file: BinaryIO) -> None:
         raise  # the disk's fault, not the question's
     except Exception as problem:
         raise StageFailure("encode") from problem
-
-
-def _root(failure: StageFailure) -> BaseException:
-    """Return the error that started it."""
-    cause = failure.__cause__
-    return (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure
-
-
-def _beside(ledger: str, name: str) -> Path:
-    return Path(f"{name}.answers") if "://" in ledger else Path(f"{ledger}.answers")
 
 
 def _epsilon(nano: int) -> float:

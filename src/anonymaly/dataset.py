@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import ibis
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, read_domain
+from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, read_domain
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.rules import Rule, read_rule
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Adjacency = Literal["add_remove", "replace"]
+MOST_ROWS = 1_000_000  # of one person; noise that wide drowns any answer
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -174,7 +175,7 @@ class Dataset:
         )
         if self.declaration.person is None:
             return view
-        return _truncate(view, list(self._columns), self.declaration.rows)
+        return _truncate(view, self._columns, self.declaration.rows)
 
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
@@ -299,9 +300,10 @@ def _read_unit(person: str | None, max_rows: int | None) -> int:
             field="max_rows",
             next_step="Name the column that says whose row it is: person=.",
         )
-    if person is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
+    fits = isinstance(max_rows, int) and not isinstance(max_rows, bool) and 1 <= max_rows <= MOST_ROWS
+    if person is not None and not fits:
         raise InputError(
-            "must be a whole number from 1 when person is given",
+            f"must be a whole number from 1 to {MOST_ROWS:,} when person is given",
             field="max_rows",
             next_step="Say how many rows of one person count; the noise grows with it.",
         )
@@ -338,7 +340,9 @@ def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
     """Give a column the type of its domain; what does not read as it becomes null, never an error."""
     match domain:
         case Interval():
-            return _without_nan(column if column.type().is_integer() else _to_float(column))
+            # As floats whatever the source: pandas makes whole numbers floats as soon as one is missing, and
+            # one row must not change how the others compare.
+            return _without_nan(_to_float(column))
         case Categories():
             return column.cast("string") if domain.of_text else _to_whole(column)
         case Flag():
@@ -394,13 +398,18 @@ def _to_moment(column: ir.Value) -> ir.Value:
     return _between(column, *limits).cast("timestamp(6)")
 
 
-def _truncate(view: ir.Table, columns: Sequence[str], rows: int) -> ir.Table:
+def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int) -> ir.Table:
     """Keep at most ``rows`` rows of each person, chosen by their content alone.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. Rows without a person are people of their own.
     """
-    window = ibis.window(group_by=_PERSON, order_by=list(columns))
+    # Opaque columns may hold what an engine cannot order, such as PostgreSQL's json, but can write.
+    order = [
+        view[name].cast("string") if isinstance(domain, Opaque) else view[name]
+        for name, domain in columns.items()
+    ]
+    window = ibis.window(group_by=_PERSON, order_by=order)
     numbered = view.mutate(**{_PLACE: ibis.row_number().over(window)})
     kept = numbered.filter(numbered[_PERSON].isnull() | (numbered[_PLACE] < rows))
     return kept.select(*columns)

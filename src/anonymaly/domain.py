@@ -131,9 +131,10 @@ def _plain_category(value: Any) -> Any:
             next_step="Put such values in quotes, or declare a Flag.",
         )
     if isinstance(value, Integral):
-        if not -(2**63) <= int(value) < 2**63:
+        # Beyond that, frames and engines that hold numbers as floats cannot tell neighbours apart.
+        if abs(int(value)) >= 2**53:
             raise InputError(
-                "has a whole number of more than 64 bits",
+                "has a whole number of more than 53 bits, which not every source can hold",
                 field="values",
                 next_step="Write all of them as text, in quotes.",
             )

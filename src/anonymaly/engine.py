@@ -10,10 +10,14 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
+import math
 import os
 import re
+import threading
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +43,19 @@ _INHERITED: list[
 ] = []  # a forked child keeps its parent's handles: closing them would hang or cut both off
 
 
+# A connection serves one thread at a time: two at once hang or fail, and a failure keeps its charge.
+_ENGINE = threading.RLock()
+
+
+def _fresh_lock() -> None:
+    # A child of a fork must not wait for a thread that it does not have.
+    global _ENGINE  # noqa: PLW0603
+    _ENGINE = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock)
+
+
 class EngineFailure(Exception):
     """A statement failed; carries what the owner's log may hold, and the cause for public tables only."""
 
@@ -54,7 +71,8 @@ def collect(expression: ir.Expr) -> pa.Table:
     Every summary goes through here, so that no engine's error text goes any further.
     """
     try:
-        return expression.as_table().to_pyarrow()
+        with _ENGINE:
+            return expression.as_table().to_pyarrow()
     except Exception as problem:
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 
@@ -88,11 +106,12 @@ class Source:
 
     def table(self) -> ir.Table:
         """Return the table with all its columns, as the engine types them."""
-        # A database handle must not be shared across fork, so it belongs to one process.
-        if self._opened is None or self._opened[0] != os.getpid():
-            _INHERITED.append(self._opened)
-            self._opened = (os.getpid(), self._open())
-        return self._opened[1]
+        with _ENGINE:
+            # A database handle must not be shared across fork, so it belongs to one process.
+            if self._opened is None or self._opened[0] != os.getpid():
+                _INHERITED.append(self._opened)
+                self._opened = (os.getpid(), self._open())
+            return self._opened[1]
 
     def _accept(self, source: Any, needed: Sequence[str]) -> Any:
         """Check what can be checked without opening: the kind, the path, the options."""
@@ -340,18 +359,36 @@ def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, 
     loose: dict[str, str] = {}
     for name in kept:
         series = source[name]
-        try:
-            column = pa.Table.from_pandas(source[[name]], preserve_index=False).column(0)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            # Objects of several kinds: whether there are any is a fact about rows, so they are read as text.
+        if series.dtype == object:
+            # Object by object, by a rule that looks at nothing else: a type guessed from all of them would
+            # let one row change how every other row is read.
             missing = series.isna().tolist()
-            column = pa.array([None if no else str(item) for item, no in zip(series, missing, strict=True)])
+            spelled = [None if no else _spelled(item) for item, no in zip(series, missing, strict=True)]
+            column = pa.array(spelled, pa.string())
+        else:
+            column = pa.Table.from_pandas(source[[name]], preserve_index=False).column(0)
         # Objects have no type, and a column of nothing but nulls has one that pandas made up.
         made_up = str(series.dtype) in ("float64", "category") and column.null_count == len(column)
         if series.dtype == object or made_up:
             loose[name] = str(series.dtype)
         columns[name] = _readable(column)
     return pa.table(columns), loose
+
+
+def _spelled(item: Any) -> str | None:
+    """Write one object as text: equal numbers alike, whatever they are made of."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, bytes):
+        try:
+            return item.decode()
+        except UnicodeDecodeError:
+            return None
+    if isinstance(item, datetime):
+        return item.isoformat(sep=" ")
+    if isinstance(item, bool) or not isinstance(item, Integral | float | Decimal) or not math.isfinite(item):
+        return str(item)
+    return str(int(item)) if item == int(item) else str(item)
 
 
 def _readable(column: Any) -> Any:

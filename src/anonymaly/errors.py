@@ -11,6 +11,7 @@ AnonymalyError
 │   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
 │   └── DeclarationChanged     the account was opened under another declaration
 ├── LedgerError                the ledger cannot be used (exit code 2)
+│   ├── LedgerMissing          it is not there, and was not to be made
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
 └── AnswerFailed               charged, without an answer; says the same whatever the rows (exit code 1)
@@ -111,6 +112,10 @@ class DeclarationChanged(Refused):
 
 class LedgerError(AnonymalyError):
     """The ledger cannot be used."""
+
+
+class LedgerMissing(LedgerError):
+    """The ledger is not there, and was not to be made."""
 
 
 class LedgerDamaged(LedgerError):

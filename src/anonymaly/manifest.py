@@ -105,12 +105,22 @@ class Manifest(Value):
         """Return where the ledger lives, as seen from here."""
         return str(self.place(folder, self.ledger or f"{self.name}.ledger"))
 
+    def store_location(self, folder: Path) -> str:
+        """Return where answers are kept, as seen from here."""
+        name = str(folder / self.name)
+        return self.place(folder, self.store) or beside(self.ledger_location(folder), name)
+
     def place(self, folder: Path, path: str | None) -> str | None:
         """Return a path or URL of the file as seen from here."""
         return path if path is None or "://" in path else str(folder / path)
 
 
 _ADVICE = "`anonymaly init TABLE` writes a file to start from."
+
+
+def beside(ledger: str, name: str) -> str:
+    """Return where answers are kept unless said otherwise: beside the ledger, if that is a file."""
+    return f"{name if '://' in ledger else ledger}.answers"
 
 
 class _Loader(yaml.SafeLoader):

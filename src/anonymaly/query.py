@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from anonymaly.dataset import Dataset, Declaration
 from anonymaly.domain import Domain
+from anonymaly.engine import EngineFailure
 from anonymaly.epsilon import to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.guarantee import Everyone, Guarantee, Relation
@@ -81,6 +82,12 @@ class StageFailure(Exception):
     def __init__(self, stage: str) -> None:
         super().__init__(stage)
         self.stage = stage
+
+
+def root_cause(failure: StageFailure) -> BaseException:
+    """Return the error that started it, for tables that hold no secrets."""
+    cause = failure.__cause__
+    return (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure
 
 
 def answer_with(query: Query, stages: tuple[Stage, ...], table: ir.Table, noise: Noise) -> Any:
@@ -170,7 +177,7 @@ class Query(Value):
         """Identify the question to this dataset; the same fingerprint gets the same stored answer."""
         return digest([self.question, self.schema_version, self.to_dict(), declaration.digest(), repeat])
 
-    def record(self) -> dict[str, Any]:
+    def for_ledger(self) -> dict[str, Any]:
         """Return the question as the ledger keeps it: fields about a person as digests."""
         fields = self.to_dict()
         return {name: digest(item) if name in self.personal_fields else item for name, item in fields.items()}
@@ -201,7 +208,7 @@ class Query(Value):
         """
         if isinstance(text, str | bytes):
             try:
-                text = json.loads(text)
+                text = json.loads(text, parse_float=str)  # 0.10000000000000000001 is not 0.1
             except (ValueError, RecursionError):
                 raise InputError(
                     "is not JSON",

@@ -5,4 +5,5 @@ from __future__ import annotations
 
 QUESTIONS: dict[str, str] = {
     "count": "anonymaly.count.query:Count",
+    "explain": "anonymaly.explain.query:Explain",
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from anonymaly.answer import Answer
 from anonymaly.dataset import Adjacency, Dataset
-from anonymaly.errors import Refused
+from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
-from anonymaly.query import Query, StageFailure, answer_with
+from anonymaly.query import Query, StageFailure, answer_with, root_cause
 
 
 def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency = "add_remove") -> Answer:
@@ -22,6 +22,10 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
     >>> am.simulate(am.Count(where="age < 50", epsilon=50), ages, seed=0).value
     50
     """
+    if not isinstance(query, Query) or not isinstance(dataset, Dataset):
+        raise InputError(
+            "takes a question and a dataset", next_step="As in am.simulate(am.Count(…), dataset, seed=0)."
+        )
     if not dataset.public:
         raise Refused(
             f"{dataset.name} is not declared public, and a seeded answer has no privacy: who knows the seed "
@@ -35,7 +39,7 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         value = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.seeded(seed))
     except StageFailure as failure:
         # The table is public, so the real error helps and harms nobody.
-        raise failure.__cause__ or failure from None
+        raise root_cause(failure) from None
     return Answer(
         value=value,
         asks=resolved.describe(),

@@ -114,9 +114,11 @@ class Store:
         file.seek(0)
         return file
 
-    def discard(self, key: str, digest: str) -> None:
-        """Remove an answer that was drawn but never released."""
-        self.path(key, digest).unlink(missing_ok=True)
+    def settle(self, key: str, digest: str | None) -> None:
+        """Remove every draw for a question but the released one: nobody will ever be given another."""
+        for path in self.folder.glob(f"{_short(key)}-*"):
+            if path.name != f"{_short(key)}-{digest}":
+                path.unlink(missing_ok=True)
 
     def sweep(self, ended: Mapping[str, str | None]) -> None:
         """Remove what crashes left behind: draws for questions that ended otherwise, and old partial files.
@@ -129,8 +131,10 @@ class Store:
         for path in self.folder.iterdir():
             key, _, digest = path.name.partition("-")
             overtaken = key in kept and kept[key] != digest
-            if overtaken or (path.name.startswith(_PARTIAL) and path.stat().st_mtime < long_ago):
-                path.unlink(missing_ok=True)
+            # Another process may rename or remove its own file at any moment.
+            with contextlib.suppress(FileNotFoundError):
+                if overtaken or (path.name.startswith(_PARTIAL) and path.stat().st_mtime < long_ago):
+                    path.unlink()
 
     def path(self, key: str, digest: str) -> Path:
         """Return where an answer lies; refuses names that are not made of digests."""

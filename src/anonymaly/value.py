@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 
 from anonymaly.errors import InputError
 
@@ -72,6 +83,34 @@ def _in_order(values: Any) -> Any:
 
 Ordered = BeforeValidator(_in_order)
 Number = Annotated[int | float, BeforeValidator(_only_numbers), AfterValidator(_shortest)]
+
+
+def frozen_items(data: Any) -> Any:
+    """Return a mapping as its items in order, lists as tuples; pass on what is items already.
+
+    A dict can be neither hashed nor frozen, and the order in which it was written means nothing.
+
+    Examples
+    --------
+    >>> frozen_items({"b": [1, 2], "a": 0})
+    (('a', 0), ('b', (1, 2)))
+    """
+    if not isinstance(data, Mapping):
+        return data
+    items = ((str(name), tuple(item) if isinstance(item, list) else item) for name, item in data.items())
+    return tuple(sorted(items, key=lambda item: item[0]))
+
+
+def _plain_mapping(items: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    return {name: list(item) if isinstance(item, tuple) else item for name, item in items}
+
+
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
+FrozenMapping = Annotated[
+    tuple[tuple[StrictStr, Scalar | tuple[Scalar, ...]], ...],
+    BeforeValidator(frozen_items),
+    PlainSerializer(_plain_mapping, return_type=dict[str, Any]),
+]
 
 
 class Value(BaseModel):

@@ -181,6 +181,8 @@ def test_a_ledger_older_than_its_anchor_is_locked_until_a_new_epoch(run: Run, fo
     opened = run("ledger", "patients.yaml", "--new-epoch")
     assert opened.returncode == 0, opened.stderr
     assert "0 remaining" in opened.stdout
+    assert "All together keep at most ε = 1" in opened.stdout  # not the 0.1 that the old copy shows
+    assert json.loads(run("ledger", "patients.yaml", "--json").stdout)["statement"]["promise"] is None
     assert run("count", "patients.yaml", "--epsilon", "0.2").returncode == 1
 
 
@@ -207,3 +209,47 @@ def test_the_demonstration_runs_and_its_json_is_complete(run: Run) -> None:
     assert told["again"]["charged"] == "0"
     assert "BudgetExceeded" in told["refusal"]
     assert run("--version").stdout.startswith("anonymaly ")
+
+
+def test_what_askers_write_is_shown_as_it_is(run: Run) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1", "--analyst", "[/x]", "--where", "ward in ['A']")
+    told = run("ledger", "patients.yaml")
+    assert told.returncode == 0
+    assert "[/x]" in told.stdout
+    assert "ward in ['A']" in told.stdout
+
+
+def test_a_preview_of_a_repeat_says_what_the_repeat_costs(run: Run) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    preview = json.loads(run("count", "patients.yaml", "--epsilon", "0.1", "--preview", "--json").stdout)
+    assert preview["cost"] == "0"
+    repeated = run("count", "patients.yaml", "--epsilon", "0.1", "--preview", "--repeat", "1", "--json")
+    assert json.loads(repeated.stdout)["cost"] == "0.1"
+
+
+def test_a_mistyped_column_can_be_mended(run: Run, folder: Path) -> None:
+    manifest = folder / "patients.yaml"
+    right = manifest.read_text()
+    manifest.write_text(right.replace("age: {", "agee: {").replace("age >= 18", "agee >= 18"))
+    assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 2
+    assert run("count", "patients.yaml", "--epsilon", "0.1", "--preview").returncode == 0
+    manifest.write_text(right)
+    assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 0
+
+
+def test_a_check_without_a_budget_says_so(run: Run, folder: Path) -> None:
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text().replace("budget: 1.0\n", ""))
+    done = run("check", "patients.yaml")
+    assert done.returncode == 2
+    assert "budget" in done.stderr
+
+
+def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anonymaly.count.query.count_matching", interrupt)
+    done = run("count", "patients.yaml", "--epsilon", "0.1")
+    assert done.returncode == 130
+    assert "stays charged" in done.stderr

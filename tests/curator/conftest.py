@@ -51,3 +51,15 @@ def open_curator(tmp_path: Path, declare: Callable[..., am.Dataset]) -> Callable
         )
 
     return open_curator
+
+
+@pytest.fixture
+def open_account(open_curator: Callable[..., am.Curator]) -> Callable[..., None]:
+    """Ask the smallest question, which opens the account."""
+
+    def open_account(dataset: am.Dataset | None = None, **options: Any) -> None:
+        curator = open_curator(dataset, **options)
+        curator.ask(am.Count(epsilon="0.000000001"))
+        curator.close()
+
+    return open_account

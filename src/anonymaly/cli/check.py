@@ -8,9 +8,10 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, ManifestPath, out, say, say_json
+from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.dataset import Dataset
 from anonymaly.epsilon import to_nano, to_text
+from anonymaly.errors import LedgerBehindAnchor, LedgerMissing, ManifestError
 from anonymaly.ledger import Account, Ledger
 from anonymaly.manifest import Manifest
 
@@ -38,7 +39,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         for title in ("column", "declared", "in the table", ""):
             table.add_column(title)
         for line in lines:
-            table.add_row(line.column, line.declared, line.found or "-", line.problem or "fits")
+            table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
         out.print(table)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
         if account is None:
@@ -52,16 +53,31 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
 
 def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:
     """Compare the manifest with its account as the first question would; None if it is still to be opened."""
-    location = declared.ledger_location(folder)
-    if "://" not in location and not Path(location).exists():
-        return None
-    with Ledger.open(location, anchor=declared.place(folder, declared.anchor), create=False) as ledger:
-        if dataset.name not in ledger.accounts():
-            return None
-        declaration = dataset.with_adjacency(declared.adjacency)
-        return ledger.compare(
-            dataset.name,
-            declaration.to_dict(),
-            limit=None if declared.budget is None else to_nano(declared.budget),
-            rules=declaration.rules_to_dict(),
+    try:
+        with _open(declared, folder) as ledger:
+            if dataset.name in ledger.accounts():
+                declaration = dataset.with_adjacency(declared.adjacency)
+                return ledger.compare(
+                    dataset.name,
+                    declaration.to_dict(),
+                    limit=None if declared.budget is None else to_nano(declared.budget),
+                    rules=declaration.rules_to_dict(),
+                )
+    except LedgerMissing:
+        pass
+    if declared.budget is None:
+        raise ManifestError(
+            "is still to be declared",
+            field="budget",
+            next_step="Say how much ε all answers together may cost.",
         )
+    return None
+
+
+def _open(declared: Manifest, folder: Path) -> Ledger:
+    """Open the ledger without binding it to an anchor that it does not know yet: that would be an entry."""
+    location, anchor = declared.ledger_location(folder), declared.place(folder, declared.anchor)
+    try:
+        return Ledger.open(location, create=False)
+    except LedgerBehindAnchor:
+        return Ledger.open(location, anchor=anchor, create=False)

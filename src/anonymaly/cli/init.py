@@ -96,6 +96,10 @@ def _declaration(kind: dt.DataType) -> str:
         return f'{{type: interval, low: "{UNDECLARED}", high: "{UNDECLARED}"}}'
     if kind.is_string():
         return f'{{type: categories, values: ["{UNDECLARED}"]}}'
+    if kind.is_timestamp() and getattr(kind, "timezone", None):
+        return (
+            "{type: opaque}"  # moments are compared without a zone; the owner's engine must take it off first
+        )
     if kind.is_timestamp() or kind.is_date():
         return f'{{type: timestamps, start: "{UNDECLARED}", end: "{UNDECLARED}"}}'
     return "{type: opaque}"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, ManifestPath, out, say, say_json
+from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.epsilon import to_nano, to_text
 from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import Ledger, Reservation
@@ -99,12 +99,8 @@ def _table(reservations: list[Reservation]) -> Table:
         table.add_column(title, justify="right" if title in ("no.", "ε") else "left", overflow="fold")
     for item in reservations:
         line = _entry(item)
-        table.add_row(
-            *(
-                str(line[name])
-                for name in ("number", "time", "analyst", "question", "asks", "epsilon", "state")
-            )
-        )
+        names = ("number", "time", "analyst", "question", "asks", "epsilon", "state")
+        table.add_row(*plain(*(str(line[name]) for name in names)))
     return table
 
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import logging
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -24,8 +27,23 @@ COMMANDS = {
     "check": "anonymaly.cli.check:check",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
+    "reproduce": "anonymaly.cli.reproduce:reproduce",
     **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
 }
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Say what an interruption means; Typer alone would end without a word."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            err.print("interrupted; what was charged stays charged, and asking again goes on where it was")
+            raise typer.Exit(130) from None
+
+    return run
 
 
 class _Commands(TyperGroup):
@@ -41,7 +59,7 @@ class _Commands(TyperGroup):
         module, _, function = COMMANDS[name].partition(":")
         found: Any = getattr(importlib.import_module(module), function)
         program = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        program.command(name)(found(name) if name in QUESTIONS else found)
+        program.command(name)(_interruptible(found(name) if name in QUESTIONS else found))
         return typer.main.get_command(program)
 
 
@@ -72,6 +90,8 @@ def options(
 
 def run() -> None:
     """Run the program; exit code 0 done, 1 refused, 2 bad input, 130 interrupted."""
+    if log := os.environ.get("ANONYMALY_LOG"):
+        logging.basicConfig(filename=log, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
         app()
     except AnonymalyError as error:
@@ -80,8 +100,7 @@ def run() -> None:
         else:
             err.print(f"{type(error).__name__}: {error}", markup=False)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        err.print("interrupted; what was charged stays charged, and the same question goes on where it was")
+    except KeyboardInterrupt:  # while a command was still being imported
         sys.exit(130)
     except BrokenPipeError:
         # The reader closed the pipe (`| head`); without this Python would complain again at exit.

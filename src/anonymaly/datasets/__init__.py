@@ -69,3 +69,27 @@ def census(**options: Any) -> Dataset:
     'capital_gain', 'income'])
     """
     return Dataset(FOLDER / "census.parquet", **{"name": "census", "columns": CENSUS_COLUMNS, **options})
+
+
+SALARY_COLUMNS: dict[str, Domain] = {
+    "job": Categories(["Executive", "Lawyer", "Physician", "Director", "Manager"]),
+    "sector": Categories(["Electricity", "Ministries", "Municipalities", "Hospitals", "Crown agencies"]),
+    "year": Categories([2003, 2004, 2005, 2006]),
+    "salary": Interval(100_000, 2_500_000, step=0.01),
+}
+
+
+def salaries(**options: Any) -> Dataset:
+    """Return an extract of Ontario's public sector salary disclosure of 2003 to 2006 (see LICENSES.md).
+
+    Parameters
+    ----------
+    options
+        Passed on to Dataset: ``name``, ``version``, ``rules``, ``public`` and the like.
+
+    Examples
+    --------
+    >>> salaries(public=True)
+    Dataset('salaries', version='1', columns=['job', 'sector', 'year', 'salary'])
+    """
+    return Dataset(FOLDER / "salaries.parquet", **{"name": "salaries", "columns": SALARY_COLUMNS, **options})

@@ -11,15 +11,14 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, Strict
 from anonymaly.domain import Bins
 from anonymaly.errors import InputError
 from anonymaly.guarantee.change import Adjacency, Change, Facts
-from anonymaly.guarantee.frozen import sorted_items
 from anonymaly.guarantee.relation import Relation, Rows
 from anonymaly.rules import Rule, SameContexts
-from anonymaly.value import Number, Value
+from anonymaly.value import Number, Value, frozen_items
 
 Parameter = StrictBool | Number | StrictStr
 Parameters = Annotated[
     tuple[tuple[StrictStr, Parameter], ...],
-    BeforeValidator(sorted_items),
+    BeforeValidator(frozen_items),
     PlainSerializer(dict, return_type=dict[str, Any]),
 ]
 
@@ -42,7 +41,7 @@ class ContextQuestion(Value):
 
     Examples
     --------
-    >>> from anonymaly.value import digest
+    >>> from anonymaly.value import digest, frozen_items
     >>> question = ContextQuestion("salary", ["job", "city"], "lof", {"k": 20}, digest({"job": "CEO"}))
     >>> question.names
     ('city', 'job')
@@ -87,7 +86,7 @@ class SameValidContexts(Relation):
 
     Examples
     --------
-    >>> from anonymaly.value import digest
+    >>> from anonymaly.value import digest, frozen_items
     >>> question = ContextQuestion("salary", ["job"], "lof", {"k": 20}, digest({"job": "CEO"}))
     >>> relation = SameValidContexts(question)
     >>> relation.relates([{"job": "CEO"}], [], valid_contexts=lambda question, database: [])

@@ -11,14 +11,14 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictStr, field_v
 
 from anonymaly.domain import Interval
 from anonymaly.guarantee.change import Change, Facts, Row
-from anonymaly.guarantee.frozen import sorted_items
 from anonymaly.guarantee.relation import Relation, Rows
 from anonymaly.rules import Rule
+from anonymaly.value import frozen_items
 
 Ranges = Annotated[
     tuple[tuple[StrictStr, Interval], ...],
     Field(min_length=1),
-    BeforeValidator(sorted_items),
+    BeforeValidator(frozen_items),
     PlainSerializer(
         lambda items: {name: range_.to_dict() for name, range_ in items}, return_type=dict[str, Any]
     ),

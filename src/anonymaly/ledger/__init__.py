@@ -8,5 +8,15 @@ from __future__ import annotations
 
 from anonymaly.ledger.ledger import Ledger
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
+from anonymaly.ledger.reserving import refuse_if_dear
 
-__all__ = ["Account", "Entry", "Head", "Ledger", "Receipt", "Reservation", "Verification"]
+__all__ = [
+    "Account",
+    "Entry",
+    "Head",
+    "Ledger",
+    "Receipt",
+    "Reservation",
+    "Verification",
+    "refuse_if_dear",
+]

@@ -68,7 +68,7 @@ def compare_account(
         raise DeclarationChanged(
             f"the account '{account.name}' has ε={had}, now given ε={now}",
             field="budget",
-            next_step=f"To raise it, use raise_budget(to={now})."
+            next_step=f"To raise it: raise_budget(to={now}), or `anonymaly ledger … --raise-budget {now}`."
             if limit > account.limit
             else f"A budget is only ever raised, by raise_budget. Give budget={had}, or none.",
         )

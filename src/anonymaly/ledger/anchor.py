@@ -23,7 +23,7 @@ if sys.platform != "win32":
 
 NEXT_STEP = (
     "Bring back the newest copy of the ledger; if it is lost, the owner opens a new epoch with nothing"
-    " remaining: Ledger.open_epoch(location, anchor=...)."
+    " remaining: `anonymaly ledger MANIFEST --new-epoch`, or Ledger.open_epoch(location, anchor=...)."
 )
 
 

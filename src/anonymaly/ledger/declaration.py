@@ -82,7 +82,8 @@ def _refuse(account: str, field: str, found: list[str]) -> None:
     raise DeclarationChanged(
         f"the account '{account}' was opened under another declaration: {shown}{more}",
         field=field,
-        next_step="Restore what was declared, or give the dataset another name and its own budget.",
+        next_step="Restore what was declared. Another name would open another budget on the same rows, "
+        "and the two promises would add up.",
     )
 
 

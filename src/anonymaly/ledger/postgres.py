@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
 from anonymaly.ledger.guards import GUARDS, TRUNCATE_GUARDS, postgres_body, postgres_trigger, postgres_type
 from anonymaly.ledger.schema import CONSTRAINTS, FORMAT, HEAD, TABLES, heads, table_statements
 from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY, RESTORE
@@ -106,10 +106,10 @@ class PostgresBackend:
                 if connection.execute(_PRESENT).first():
                     return
                 if not create:
-                    raise LedgerError(
+                    raise LedgerMissing(
                         f"there is no ledger at {self._shown}",
                         field="ledger",
-                        next_step="Check the URL, or open with create.",
+                        next_step="Check the URL; the first question opens it.",
                     )
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSTALL_LOCK)))
                 if connection.execute(_PRESENT).first():

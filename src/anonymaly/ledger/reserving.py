@@ -121,6 +121,12 @@ def end(
     return _ended_as(current, state, entry.seq, entry.hash, data)
 
 
+def refuse_if_dear(cost: int, *, remaining: int, limit: int) -> None:
+    """Raise BudgetExceeded if a question costs more than remains."""
+    if cost > remaining:
+        raise _exceeded(cost, remaining, limit, "")
+
+
 def _exceeded(cost: int, remaining: int, limit: int, whose: str) -> BudgetExceeded:
     return BudgetExceeded(
         f"needs ε={to_text(cost)}; {to_text(remaining)} of {to_text(limit)} remain{whose}",

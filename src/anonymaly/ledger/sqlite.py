@@ -14,7 +14,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
 from anonymaly.ledger.durable import sync_directory
 from anonymaly.ledger.guards import GUARDS, sqlite_trigger
 from anonymaly.ledger.schema import FORMAT, HEAD, heads, table_statements
@@ -71,10 +71,10 @@ class SqliteBackend:
                 f"is missing while its journal is there: {self._path}", field="ledger", next_step=RESTORE
             )
         if not create:
-            raise LedgerError(
+            raise LedgerMissing(
                 f"there is no ledger at {self._path}",
                 field="ledger",
-                next_step="Check the path, or open with create.",
+                next_step="Check the path; the first question opens it.",
             )
         if not self._path.parent.is_dir():
             raise LedgerError(

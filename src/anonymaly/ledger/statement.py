@@ -52,12 +52,13 @@ class Statement:
     unseen: int
     forfeited: int  # nano-ε given up when a new epoch was opened over a lost ledger
     lines: tuple[Line, ...]
-    total: Guarantee | None
+    total: Guarantee | None  # of what this ledger shows; not of answers that a lost one may have held
 
     @classmethod
     def of(cls, account: Account, reservations: Iterable[Reservation]) -> Statement:
         """Compose an account's reservations, all in the adjacency the account was opened in."""
         charged = list(reservations)
+        known = sum(item.cost for item in charged)
         grouped: dict[str, list[Guarantee]] = {}
         for item in charged:
             guarantee = Guarantee.read(item.record["guarantee"])
@@ -67,10 +68,10 @@ class Statement:
             account=account.name,
             adjacency=str(account.declaration.get("adjacency")),
             limit=account.limit,
-            spent=account.spent,
+            spent=max(account.spent, known),
             questions=len(charged),
             unseen=sum(item.state != "committed" for item in charged),
-            forfeited=account.spent - sum(item.cost for item in charged),
+            forfeited=max(account.spent - known, 0),
             lines=lines,
             total=compose(*(line.guarantee for line in lines)) if lines else None,
         )
@@ -87,7 +88,8 @@ class Statement:
             "questions": self.questions,
             "unseen": self.unseen,
             "relations": [line.to_dict() for line in self.lines],
-            "promise": None if self.total is None else self.total.to_dict(),
+            "shown": None if self.total is None else self.total.to_dict(),
+            "promise": None if self.total is None or self.forfeited else self.total.to_dict(),
             "meaning": self._meaning(),
         }
 
@@ -100,18 +102,19 @@ class Statement:
         return "\n".join([head, *(f"  {text}" for text in self._meaning())])
 
     def _meaning(self) -> list[str]:
+        texts = []
+        if self.forfeited:
+            texts += [
+                f"A ledger was lost, and answers of up to ε = {to_text(self.forfeited)} that are not shown "
+                f"here may exist. All together keep at most ε = {to_text(self.spent)}, and that only between "
+                "tables that are neighbours under every rule the account declares.",
+                "Of the answers that are shown:",
+            ]
         if self.total is None:
-            return ["Nothing was asked, so nothing was given away."]
-        texts = self.total.describe().splitlines()
+            return [*texts, "Nothing was asked, so nothing was given away."]
+        texts += self.total.describe().splitlines()
         if len(self.lines) > 1:
             texts.append(PER_TRANSCRIPT)
         if self.unseen:
-            texts.append(
-                f"{self.unseen} of the charges were for answers that nobody saw; they count all the same."
-            )
-        if self.forfeited:
-            texts.append(
-                f"ε = {to_text(self.forfeited)} was given up in a new epoch: answers from a lost ledger "
-                "may exist."
-            )
+            texts.append(f"Answers that nobody saw, and that count all the same: {self.unseen}.")
         return texts

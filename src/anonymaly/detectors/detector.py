@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every detector is: a frozen rule that says whether one value among others is an outlier."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Summary = Literal["nearest", "moments", "values"]
+
+
+class Detector(ABC):
+    """A deterministic rule on the values of one group.
+
+    Verdicts are exact: every comparison with a threshold is one of rational numbers, so that a compiled
+    kernel which computes the same rule in another way cannot differ by a rounding. A parameter means the
+    decimal number it prints as (0.1 is one tenth).
+
+    Attributes
+    ----------
+    name
+        What a query calls it.
+    summary
+        What a kernel for all groups at once needs of each base cell: the ``"nearest"`` values on each side
+        of the record, ``"moments"`` (count, sum, sum of squares), or all ``"values"``. A detector without a
+        kernel of its own keeps ``"values"`` and is tried on each group in turn.
+
+    Examples
+    --------
+    >>> from anonymaly.detectors import DETECTORS
+    >>> DETECTORS["mad"].is_outlier([3, 4, 5, 4, 3, 90], position=5)
+    True
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[Summary] = "values"
+
+    @abstractmethod
+    def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
+        """Return whether the value at a position stands out among all of them, itself included."""
+
+
+def decimal(number: float) -> Fraction:
+    """Return the decimal number that a parameter prints as, exactly.
+
+    Examples
+    --------
+    >>> decimal(0.0025)
+    Fraction(1, 400)
+    """
+    return Fraction(repr(float(number)))
+
+
+def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return whole numbers in the same proportions: integers as they are, floats times a power of two.
+
+    No detector's verdict depends on the unit, so floats lose nothing. Numbers that do not fit the 62 bits
+    in which differences are exact are refused.
+
+    Examples
+    --------
+    >>> on_grid([0.5, 2.25]).tolist()
+    [2, 9]
+    """
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise ValueError("a detector takes one row of values")
+    if given.dtype.kind in "bui":
+        whole = [int(value) for value in given] if given.dtype == np.uint64 else given
+    elif given.dtype.kind == "f":
+        if not np.isfinite(given).all():
+            raise ValueError("a detector takes finite values only")
+        fractions = [Fraction(float(value)) for value in given]
+        unit = max((fraction.denominator for fraction in fractions), default=1)
+        whole = [int(fraction * unit) for fraction in fractions]
+    else:
+        raise TypeError(f"a detector takes numbers, not {given.dtype}")
+    if len(given) and max(abs(int(min(whole))), abs(int(max(whole)))) >= 1 << 62:
+        raise ValueError("the values need more than 62 bits; round them to a coarser grid")
+    return np.asarray(whole, dtype=np.int64)
+
+
+def place(values: npt.NDArray[np.int64], position: int) -> int:
+    """Return V's value, refusing a position outside the array.
+
+    Examples
+    --------
+    >>> place(on_grid([7, 8]), 1)
+    8
+    """
+    if not 0 <= position < len(values):
+        raise IndexError(f"there is no value at position {position} of {len(values)}")
+    return int(values[position])

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The columns that contexts are made of: declared categories, flags, or numbers cut at public edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ibis
+
+from anonymaly.domain import Bins, Categories, Domain, Flag, Interval
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Label = str | int | bool
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column with its values in public order; a binned column has its bins as values."""
+
+    column: str
+    values: tuple[Label, ...]
+    bins: Bins | None = None
+
+    def code(self, value: Any) -> int | None:
+        """Return the number of a record's value, or None if it is null or not in the domain."""
+        if value is None:
+            return None
+        if self.bins is not None:
+            return self.bins.index(value) if isinstance(value, int | float) else None
+        for number, known in enumerate(self.values):
+            if known == value and isinstance(known, bool) == isinstance(value, bool):
+                return number
+        return None
+
+    def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
+        """Return the same number as a column; records without one are in no context."""
+        column = table[self.column]
+        missing = ibis.null("int64")
+        if self.bins is None:
+            cases = [(column == known, number) for number, known in enumerate(self.values)]
+            return ibis.cases(*cases, else_=missing).cast("int64")
+        edges = self.bins.edges
+        last = len(edges) - 2
+        # From the right, each bin holding its lower edge; the last one holds its upper edge as well.
+        cases = [((column > edges[-1]) | (column < edges[0]), missing)]
+        cases += [(column >= edges[number], ibis.literal(number, "int64")) for number in range(last, -1, -1)]
+        return ibis.cases(*cases, else_=missing).cast("int64")
+
+
+def read_attributes(
+    attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, metric: str
+) -> tuple[Attribute, ...]:
+    """Check the attributes against the declaration and return them with their values."""
+    found = tuple(_read(item, columns) for item in attributes)
+    names = [attribute.column for attribute in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"names {name} twice", field="attributes", next_step="Name each column once.")
+        if name == metric:
+            raise InputError(
+                f"names the metric {name}",
+                field="attributes",
+                next_step="A record stands out *in* the metric.",
+            )
+    return found
+
+
+def _read(item: str | Bins, columns: Mapping[str, Domain]) -> Attribute:
+    name = item.column if isinstance(item, Bins) else item
+    domain = columns.get(name)
+    if domain is None:
+        raise InputError(
+            f"there is no declared column {name!r}",
+            field="attributes",
+            next_step=f"Declared columns: {', '.join(columns)}.",
+        )
+    if isinstance(item, Bins):
+        if not isinstance(domain, Interval):
+            raise InputError(
+                f"{name} is {domain.describe()}; only numbers can be cut into bins",
+                field="attributes",
+                next_step="Name the column itself.",
+            )
+        return Attribute(name, item.labels, item)
+    match domain:
+        case Categories():
+            return Attribute(name, domain.values)
+        case Flag():
+            return Attribute(name, (False, True))
+    raise InputError(
+        f"{name} is {domain.describe()}; a context needs a list of values",
+        field="attributes",
+        next_step=f'Cut it at public edges, as in am.Bins("{name}", [0, 18, 65, 120]).',
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From all that is known, to better contexts rather: 000's Algorithm 5."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from anonymaly.explain.searches.graph import Oracle, choose, starting_context, valid_neighbours
+from anonymaly.noise import Noise
+
+
+def breadth_first(
+    oracle: Oracle,
+    *,
+    rate: Fraction,
+    noise: Noise,
+    start: int | None = None,
+    samples: int,
+    tries: int,
+) -> int | None:
+    """Visit one after another of the known valid contexts, by utility, and choose one of those visited.
+
+    Known are the valid neighbours of the contexts visited before. Ends when ``samples`` contexts were
+    visited, the start included, or all that can be reached. ``tries`` bounds the search for a start.
+
+    Examples
+    --------
+    >>> from anonymaly.explain.searches.graph import KnownContexts
+    >>> known = KnownContexts(np.array([False, True, True, True]), np.array([1, 4, 2, 70]))
+    >>> breadth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
+    3
+    """
+    chosen = starting_context(oracle, start, tries, noise)
+    if chosen is None:
+        return None
+    visited = {chosen: None}
+    waiting: dict[int, int] = {}  # context → utility, asked for once
+    while len(visited) < samples:
+        fresh = [
+            context
+            for context in valid_neighbours(oracle, chosen)
+            if context not in visited and context not in waiting
+        ]
+        utilities = oracle.utility(np.array(fresh, np.int64))
+        waiting.update(zip(fresh, utilities.tolist(), strict=True))
+        if not waiting:
+            break
+        # One of at most samples - 1 choices; with the draw at the end that makes samples (Lemma 7).
+        chosen = list(waiting)[noise.choose(list(waiting.values()), rate)]
+        del waiting[chosen]
+        visited[chosen] = None
+    return choose(oracle, list(visited), rate, noise)

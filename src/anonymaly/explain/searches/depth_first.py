@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Depth first, to better neighbours rather: 000's Algorithm 4."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from anonymaly.explain.searches.graph import Oracle, choose, starting_context, valid_neighbours
+from anonymaly.noise import Noise
+
+
+def depth_first(
+    oracle: Oracle,
+    *,
+    rate: Fraction,
+    noise: Noise,
+    start: int | None = None,
+    samples: int,
+    tries: int,
+) -> int | None:
+    """Go from a valid context to valid neighbours chosen by utility, and choose one of those visited.
+
+    Goes back by one when all valid neighbours of a context were visited. Ends when ``samples`` contexts were
+    visited, the start included, or all that can be reached. ``tries`` bounds the search for a start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anonymaly.explain.searches.graph import KnownContexts
+    >>> known = KnownContexts(np.array([False, True, True, True]), np.array([1, 4, 2, 70]))
+    >>> depth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
+    3
+    """
+    first = starting_context(oracle, start, tries, noise)
+    if first is None:
+        return None
+    visited = {first: None}
+    path = [valid_neighbours(oracle, first)]  # of each context on the stack, its valid neighbours
+    while path and len(visited) < samples:
+        children = [context for context in path[-1] if context not in visited]
+        if not children:
+            path.pop()
+            continue
+        # One of at most samples - 1 choices; with the draw at the end that makes samples (Lemma 7). The paper
+        # makes one choice more, of a context that is never visited.
+        chosen = choose(oracle, children, rate, noise)
+        visited[chosen] = None
+        path.append(valid_neighbours(oracle, chosen))
+    return choose(oracle, list(visited), rate, noise)
