@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from anonymaly.explain import inspect as explain
 
-__all__ = ["context_match", "contexts"]
+__all__ = ["context_match", "contexts", "record"]
 
 BANNER = (
     "anonymaly.inspect: exact values from the rows, for the owner alone; nothing of this may be released."
@@ -33,3 +33,4 @@ def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
 
 contexts = _owner_only(explain.contexts)
 context_match = _owner_only(explain.context_match)
+record = _owner_only(explain.record)

@@ -56,8 +56,7 @@ def read_attributes(
     attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, metric: str
 ) -> tuple[Attribute, ...]:
     """Check the attributes against the declaration and return them with their values."""
-    found = tuple(_read(item, columns) for item in attributes)
-    names = [attribute.column for attribute in found]
+    names = [item.column if isinstance(item, Bins) else item for item in attributes]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"names {name} twice", field="attributes", next_step="Name each column once.")
@@ -67,7 +66,7 @@ def read_attributes(
                 field="attributes",
                 next_step="A record stands out *in* the metric.",
             )
-    return found
+    return tuple(_read(item, columns) for item in attributes)
 
 
 def _read(item: str | Bins, columns: Mapping[str, Domain]) -> Attribute:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anonymaly.dataset import Dataset
+from anonymaly.engine import collect
 from anonymaly.errors import InputError
 from anonymaly.explain.context import Context
 from anonymaly.explain.mechanism import ContextOracle
@@ -51,6 +53,27 @@ class Contexts:
                 "valid": self.valid,
             }
         )
+
+
+def record(dataset: Dataset, key: str | int, columns: Sequence[str]) -> dict[str, Any]:
+    """Return an owner's row by its key, as ``Explain(record=…)`` takes it."""
+    name = dataset.declaration.key
+    if name is None or name not in dataset.declaration.columns:
+        raise InputError(
+            "is not declared as a column",
+            field="key",
+            next_step="Declare the dataset with key= and that column, for instance as Opaque().",
+        )
+    table = dataset.table
+    found = collect(table.filter(table[name].cast("string") == str(key)).select(*columns).limit(2))
+    if found.num_rows != 1:
+        raise InputError(
+            f"belongs to {'no row' if not found.num_rows else 'several rows'}",
+            field="key",
+            next_step="Give the key of one row.",
+        )
+    row: dict[str, Any] = found.to_pylist()[0]
+    return row
 
 
 def contexts(dataset: Dataset, query: Explain) -> Contexts:

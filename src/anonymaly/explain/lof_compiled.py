@@ -27,9 +27,10 @@ Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 
 
-def row_scratch(k: int) -> tuple[Integers, Integers]:
-    """Return room for a row with k+1 places to spare at either end, and for its k-distances and windows."""
-    return np.empty(6 * k + 3, dtype=np.int64), np.empty((2, 6 * k + 3), dtype=np.int64)
+def row_scratch(k: int) -> tuple[Integers, Integers, Words]:
+    """Return room for a row with k+1 places to spare at either end, its k-distances and its windows."""
+    length = 6 * k + 3
+    return np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.uint64)
 
 
 def bits_scratch(k: int, bits: int) -> Words:
@@ -105,36 +106,47 @@ def _window(row: Integers, index: int, start: int, k: int) -> int:
 
 
 @compiled
-def _step(row: Integers, windows: Integers, index: int, start: int, k: int) -> int:
-    """Return 1 if a value's window lies further right; note the window so far."""
+def _step(row: Integers, windows: Words, index: np.uint64, start: np.uint64, reach: np.uint64) -> np.uint64:
+    """Return 1 if a value's window lies further right, else 0; note the window so far."""
     windows[index] = start
-    return int(row[start] + row[start + k + 1] < 2 * row[index])
+    return np.uint64(row[start] + row[start + reach] < 2 * row[index])
 
 
 @compiled
-def _all_windows(
-    row: Integers, windows: Integers, begin: int, at: int, end: int, nearest: int, k: int
-) -> None:
+def _all_windows(row: Integers, windows: Words, begin: int, at: int, end: int, nearest: int, k: int) -> None:
     """Find the windows of all values from begin to end, given V's."""
     # Each step moves a window or goes on to the next value, by arithmetic: no branch is guessed wrongly.
-    # Two such chains, from begin to V and from V on, keep the processor busier than one.
-    lower, lower_start = begin, begin - k
-    upper, upper_start = at, nearest
-    while lower < at and upper <= end:
-        moves = _step(row, windows, lower, lower_start, k)
+    # Two such chains, from begin to V and from V on, keep the processor busier than one. The numbers are
+    # unsigned because numba tests every signed index for being below 0, which took a fifth of the time.
+    reach, one = np.uint64(k + 1), np.uint64(1)
+    lower, lower_start, lower_end = np.uint64(begin), np.uint64(begin - k), np.uint64(at)
+    upper, upper_start, upper_end = np.uint64(at), np.uint64(nearest), np.uint64(end + 1)
+    while lower < lower_end and upper < upper_end:
+        moves = _step(row, windows, lower, lower_start, reach)
         lower_start += moves
-        lower += 1 - moves
-        moves = _step(row, windows, upper, upper_start, k)
+        lower += one - moves
+        moves = _step(row, windows, upper, upper_start, reach)
         upper_start += moves
-        upper += 1 - moves
-    while lower < at:
-        moves = _step(row, windows, lower, lower_start, k)
+        upper += one - moves
+    while lower < lower_end:
+        moves = _step(row, windows, lower, lower_start, reach)
         lower_start += moves
-        lower += 1 - moves
-    while upper <= end:
-        moves = _step(row, windows, upper, upper_start, k)
+        lower += one - moves
+    while upper < upper_end:
+        moves = _step(row, windows, upper, upper_start, reach)
         upper_start += moves
-        upper += 1 - moves
+        upper += one - moves
+
+
+@compiled
+def _all_k_distances(
+    row: Integers, windows: Words, k_distances: Integers, begin: int, end: int, k: int
+) -> None:
+    """Find the distance of each value from begin to end to its k-th neighbour."""
+    reach = np.uint64(k)
+    for index in range(np.uint64(begin), np.uint64(end + 1)):
+        start = windows[index]
+        k_distances[index] = max(row[index] - row[start], row[start + reach] - row[index])
 
 
 @compiled
@@ -148,7 +160,16 @@ def _reach_sum(window: Integers, k_distances: Integers, here: int) -> int:
 
 
 @compiled
-def _judge(row: Integers, sums: Integers, first: int, last: int, at: int, k: int, threshold: float) -> int:
+def _judge(
+    row: Integers,
+    k_distances: Integers,
+    windows: Words,
+    first: int,
+    last: int,
+    at: int,
+    k: int,
+    threshold: float,
+) -> int:
     """Return the verdict on the value at a place of an ordered row, or UNDECIDED."""
     k = min(k, last - first)
     if k == 0:
@@ -156,16 +177,12 @@ def _judge(row: Integers, sums: Integers, first: int, last: int, at: int, k: int
     for gap in range(1, k + 2):
         row[first - gap] = -FAR
         row[last + gap] = FAR
-    k_distances = sums[0]
-    windows = sums[1]
     nearest = _window(row, at, at - k, k)
     # Only values that some neighbour of V reaches matter; windows move right with their values.
     begin = _window(row, nearest, nearest - k, k)
     end = _window(row, nearest + k, nearest, k) + k
     _all_windows(row, windows, begin, at, end, nearest, k)
-    for index in range(begin, end + 1):
-        start = windows[index]
-        k_distances[index] = max(row[index] - row[start], row[start + k] - row[index])
+    _all_k_distances(row, windows, k_distances, begin, end, k)
     own = _reach_sum(row[nearest : nearest + k + 1], k_distances[nearest : nearest + k + 1], row[at])
     own -= k_distances[at]  # V itself is in its window, at distance 0
     if own == 0:
@@ -174,7 +191,7 @@ def _judge(row: Integers, sums: Integers, first: int, last: int, at: int, k: int
     for neighbour in range(nearest, nearest + k + 1):
         if neighbour == at:
             continue
-        start = windows[neighbour]
+        start = int(windows[neighbour])
         reach = _reach_sum(row[start : start + k + 1], k_distances[start : start + k + 1], row[neighbour])
         reach -= k_distances[neighbour]
         if reach == 0:
@@ -205,7 +222,7 @@ def _take(marks: Words, values: Integers, row: Integers, at: int, direction: int
 def judge_prefixes(
     start: int, end: int, bases: Integers, shift: int, bits: Integers, counts: Integers,
     slots: Integers, merged: Integers, lists: Integers, labels: Integers, lengths: Integers,
-    filled: Integers, admitted: Words, row: Integers, sums: Integers,
+    filled: Integers, admitted: Words, row: Integers, k_distances: Integers, windows: Words,
     k: int, threshold: float, verdicts: Bytes,
 ) -> None:  # fmt: skip
     """Judge all contexts of a range of prefixes; list 0 of either side holds all values, nearest first."""
@@ -235,7 +252,7 @@ def judge_prefixes(
             lower = _take(admitted[0, choice], lists[0, inner], row, at, -1, 2 * k)
             upper = _take(admitted[1, choice], lists[1, inner], row, at, 1, 2 * k)
             verdicts[bases[prefix] | choice << shift] = _judge(
-                row, sums, at - lower, at + upper, at, k, threshold
+                row, k_distances, windows, at - lower, at + upper, at, k, threshold
             )
 
 
@@ -243,7 +260,7 @@ def judge_prefixes(
 def judge_members(
     members: npt.NDArray[np.bool_],
     lower: Integers, lower_cells: Integers, upper: Integers, upper_cells: Integers,
-    row: Integers, sums: Integers, k: int, threshold: float, verdicts: Bytes,
+    row: Integers, k_distances: Integers, windows: Words, k: int, threshold: float, verdicts: Bytes,
 ) -> None:  # fmt: skip
     """Judge contexts given as the cells they hold."""
     at = 3 * k + 1
@@ -261,4 +278,4 @@ def judge_members(
             row[last + 1] = upper[position]
             last += int(members[context, upper_cells[position]])
             position += 1
-        verdicts[context] = _judge(row, sums, first, last, at, k, threshold)
+        verdicts[context] = _judge(row, k_distances, windows, first, last, at, k, threshold)

@@ -110,10 +110,10 @@ class LofKernel:
                 lengths[side, 0] = len(distances)
             filled = np.empty(int(counts.max()), dtype=np.int64)
             admitted = lof_compiled.bits_scratch(k, order.inner.bits)
-            row, sums = lof_compiled.row_scratch(k)
+            room = lof_compiled.row_scratch(k)
             lof_compiled.judge_prefixes(
                 start, end, bases, order.inner.shift, bits, counts, slots, merged, lists, labels, lengths,
-                filled, admitted, row, sums, k, threshold, verdicts,
+                filled, admitted, *room, k, threshold, verdicts,
             )  # fmt: skip
 
         share_out(order, work, progress)
@@ -123,18 +123,13 @@ class LofKernel:
         """Return the verdict for each of a few contexts."""
         chosen = self._space.checked(indices)
         verdicts = np.empty(len(chosen), dtype=np.uint8)
-        members = self._space.members(chosen)
-        row, sums = lof_compiled.row_scratch(self._detector.k)
+        (lower, lower_cells), (upper, upper_cells) = self._below, self._above
+        k, threshold = self._detector.k, self._detector.threshold
+        row, k_distances, windows = lof_compiled.row_scratch(k)
         lof_compiled.judge_members(
-            members,
-            *self._below,
-            *self._above,
-            row,
-            sums,
-            self._detector.k,
-            self._detector.threshold,
-            verdicts,
-        )
+            self._space.members(chosen), lower, lower_cells, upper, upper_cells,
+            row, k_distances, windows, k, threshold, verdicts,
+        )  # fmt: skip
         doubtful = np.flatnonzero(verdicts == lof_compiled.UNDECIDED)
         return self._settled(verdicts, doubtful, chosen[doubtful])
 
