@@ -120,6 +120,17 @@ class SameContexts(Value):
     attributes: Names | None = None
     detectors: Names | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            metrics: Sequence[str] | None = None,
+            attributes: Sequence[str] | None = None,
+            detectors: Sequence[str] | None = None,
+            *,
+            type: str = "same_contexts",
+        ) -> None: ...
+
     _metrics = field_validator("metrics", "attributes", "detectors")(_distinct)
 
     def resolve(self, columns: Mapping[str, Domain], *, field: str) -> SameContexts:

@@ -10,11 +10,14 @@ from typing import Any
 from rich.rule import Rule
 
 from anonymaly import Curator
+from anonymaly.answer import Answer
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.count.query import Count
-from anonymaly.datasets import census
+from anonymaly.datasets import census, salaries
 from anonymaly.errors import Refused
+from anonymaly.explain.query import Explain
 from anonymaly.ledger import Ledger
+from anonymaly.rules import SameContexts
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -57,10 +60,23 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     with Ledger.open(folder / "census.ledger", create=False) as ledger:
         found = ledger.verify()
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
+    group = _explain(folder)
+    show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
     return {
+        "explain": group.to_dict(),
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
         "statement": statement.to_dict(),
         "verification": found.to_dict(),
     }
+
+
+def _explain(folder: Path) -> Answer:
+    """Ask about one of the disclosed salaries, under a rule that the owner declares."""
+    people = salaries(rules={"groups": SameContexts(metrics=["salary"])})
+    curator = Curator(people, budget=1.0, ledger=folder / "salaries.ledger")
+    record = {"job": "Manager", "sector": "Ministries", "year": 2004, "salary": 169449.41}
+    return curator.ask(
+        Explain(record=record, metric="salary", attributes=["job", "sector", "year"], epsilon=0.2)
+    )
