@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means with the confidence interval that the paper prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.90
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The mean of some measurements, its 90 % confidence interval, their range and number."""
+
+    mean: float
+    low: float
+    high: float
+    least: float
+    most: float
+    number: int
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the figures as plain data."""
+        return asdict(self)
+
+
+def sample(values: Sequence[float]) -> Sample:
+    """Sum measurements up; the interval is Student's.
+
+    Examples
+    --------
+    >>> found = sample([0.8, 0.9, 1.0])
+    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
+    (0.9, 0.731, 1.069)
+    """
+    return weighted_sample(values, [1.0] * len(values))
+
+
+def weighted_sample(values: Sequence[float], weights: Sequence[float]) -> Sample:
+    """Sum measurements up that stand for more or less of what is of interest.
+
+    Examples
+    --------
+    >>> round(weighted_sample([0.5, 1.0], [1, 3]).mean, 3)
+    0.875
+    """
+    if not values:
+        return Sample(math.nan, math.nan, math.nan, math.nan, math.nan, 0)
+    numbers = np.asarray(values, dtype=np.float64)
+    shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+    mean, count = float(shares @ numbers), len(numbers)
+    half = 0.0
+    if count > 1:
+        deviation = math.sqrt(float(np.sum((shares * (numbers - mean)) ** 2)) * count / (count - 1))
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * deviation
+    return Sample(mean, mean - half, mean + half, float(numbers.min()), float(numbers.max()), count)
