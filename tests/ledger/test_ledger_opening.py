@@ -142,7 +142,7 @@ def test_an_unreachable_server_is_a_clear_error_without_the_password(url: str) -
 def test_a_refused_login_or_unknown_database_is_a_clear_error(postgres: str) -> None:
     for wrong in (
         postgres.replace("postgres:", "nobody:secret"),
-        postgres.replace("/ledger_", "/missing_"),
+        postgres.replace("/database_", "/missing_"),
     ):
         with pytest.raises(LedgerError, match="cannot be reached, or refuses this login") as caught:
             Ledger.open(wrong)
