@@ -100,7 +100,8 @@ class Curator:
         self._limit = None if budget is None else to_nano(budget, field="budget")
         location = f"{dataset.name}.ledger" if ledger is None else str(ledger)
         self._ledger = Ledger.open(location, anchor=anchor)
-        self._compare()
+        self._opened = False  # whether this curator has written its declaration and rules down
+        self._refuse_changes()
         answers = Path(store if store is not None else beside(location, dataset.name))
         # One folder for each ledger, so that no other ledger's questions are mistaken for this one's.
         self._store = Store(answers / self._ledger.head().ledger[:16])
@@ -205,33 +206,37 @@ class Curator:
         left = f"{to_text(account.remaining)} of {to_text(account.limit)}"
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
-    def _compare(self) -> Account | None:
+    def _refuse_changes(self) -> None:
         """Check the declaration against the account, if there is one; write nothing."""
         if self.dataset.name in self._ledger.accounts():
-            return self._ledger.compare(
+            self._ledger.compare(
                 self.dataset.name,
                 self.declaration.to_dict(),
                 limit=self._limit,
                 rules=self.declaration.rules_to_dict(),
             )
-        if self._limit is None:
+        elif self._limit is None:
             raise InputError(
                 f"the account '{self.dataset.name}' is new and has no budget",
                 field="budget",
                 next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
             )
-        return None
 
     def _open_account(self, query: Query | None = None) -> None:
         """Open the account at its first question, and write down rules that were added since."""
-        if query is not None and self._limit is not None and self._compare() is None:
+        if self._opened:
+            return
+        known = self.dataset.name in self._ledger.accounts()
+        if not known and query is not None and self._limit is not None:
             refuse_if_dear(query.cost, remaining=self._limit, limit=self._limit)
         self._ledger.open_account(
             self.dataset.name,
             self.declaration.to_dict(),
-            limit=None if self.dataset.name in self._ledger.accounts() else self._limit,
+            # Compared when the curator was made; the owner may have raised it since.
+            limit=None if known else self._limit,
             rules=self.declaration.rules_to_dict(),
         )
+        self._opened = True
 
     @property
     def _account(self) -> Account:

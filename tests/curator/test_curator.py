@@ -454,3 +454,11 @@ def test_a_draw_that_a_crash_left_behind_goes_when_the_question_is_answered(
     curator._ledger.commit = commit  # type: ignore[method-assign]
     curator.ask(query)
     assert len(list(curator._store.folder.iterdir())) == 1
+
+
+def test_a_curator_goes_on_asking_after_its_budget_was_raised(open_curator: OpenCurator) -> None:
+    curator, other = open_curator(budget=1), open_curator(budget=1)
+    curator.raise_budget(to=3)
+    assert curator.ask(am.Count(epsilon=2)).charged
+    assert other.ask(am.Count(epsilon=1), repeat=1).charged
+    assert curator.remaining == 0
