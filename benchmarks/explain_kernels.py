@@ -28,11 +28,13 @@ from sklearn.neighbors import LocalOutlierFactor as SklearnLocalOutlierFactor
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
 from anonymaly.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
+from anonymaly.explain.populations import totals
+from anonymaly.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
 from anonymaly.explain.space import ContextSpace
+from anonymaly.noise import Noise
 
 SIZES = (9, 8, 8)
 DETECTORS = [LocalOutlierFactor(), Grubbs(), Histogram()]
-VISITED = 50  # contexts that a breadth-first search visits, each with all its neighbours
 
 Integers = npt.NDArray[np.int64]
 
@@ -116,6 +118,26 @@ def scikit_learn(values: Integers, position: int) -> bool:
     return bool(-model.negative_outlier_factor_[position] > 1.5)
 
 
+class Searched:
+    """A breadth-first search with its blind starts and 50 visits, after the summary."""
+
+    def __init__(self, space: ContextSpace, kernel: Kernel, counts: Integers, start: int) -> None:
+        self.free_bits, self.valid = space.free_bits, kernel.valid_at
+        self._start = start
+        self._space, self._counts = space, counts
+
+    def utility(self, contexts: Integers) -> Integers:
+        return totals(self._space, contexts, self._counts)
+
+    def run(self) -> None:
+        rate = SEARCHES["breadth_first"].rate(
+            200_000_000, samples=SAMPLES, starts=STARTS, adjacency="add_remove"
+        )
+        SEARCHES["breadth_first"].run(
+            self, rate=rate, noise=Noise.system(), start=self._start, starts=STARTS, tries=TRIES
+        )
+
+
 def measure(records: int, sample: int, repeats: int) -> list[dict[str, Any]]:
     cells, values = make_table(records)
     rows = []
@@ -132,19 +154,15 @@ def measure(records: int, sample: int, repeats: int) -> list[dict[str, Any]]:
             verdicts = kernel.valid()
             wall, processor = best_time(kernel.valid, repeats)
             plain = naive_cost(detector.is_outlier, space, cells, values, at, contexts)
-            visited = [
-                [start, *space.neighbours(start)]
-                for start in generator.integers(0, space.size, VISITED).tolist()
-            ]
-            kernel.valid_at(visited[0])
-            few, _ = best_time(
-                lambda kernel=kernel, visited=visited: [kernel.valid_at(some) for some in visited], 3
-            )  # type: ignore[misc]
+            # From a valid context if there is one, as in the paper; without any the answer is nothing.
+            search = Searched(space, kernel, counts, int(np.argmax(verdicts)))
+            search.run()
+            few, _ = best_time(search.run, 3)
             row = {
                 "what": detector.name, "records": records, "record": record, "seconds": wall,
                 "processor seconds": processor, "valid": int(verdicts.sum()), "contexts": space.size,
                 "naive seconds per context": plain, "times naive": plain * space.size / wall,
-                "seconds for 50 visits": few,
+                "breadth first seconds": few,
             }  # fmt: skip
             agrees = [detector.is_outlier(*of_context(space, cells, values, at, int(i))) for i in contexts]
             assert agrees == verdicts[contexts].tolist()
@@ -181,7 +199,7 @@ def main() -> None:
         title=f"all contexts of 9·8·8 values, {os.cpu_count()} cores, load before {load:.1f}; compiled before"
     )
     for column in ("what", "records", "V", "seconds", "processor s", "valid", "naive ms/context", "× naive",
-                   "scikit-learn ms", "× scikit-learn", "50 visits ms"):  # fmt: skip
+                   "scikit-learn ms", "× scikit-learn", "breadth first ms"):  # fmt: skip
         table.add_column(column, justify="left" if column in {"what", "V"} else "right")
     for row in rows:
         table.add_row(
@@ -190,7 +208,7 @@ def main() -> None:
             *(shown(row, key, scale) for key, scale in (
                 ("valid", 1), ("naive seconds per context", 1000), ("times naive", 1),
                 ("scikit-learn seconds per context", 1000), ("times scikit-learn", 1),
-                ("seconds for 50 visits", 1000),
+                ("breadth first seconds", 1000),
             )),
         )  # fmt: skip
     Console(width=150).print(table)

@@ -10,14 +10,10 @@ from __future__ import annotations
 import csv
 import glob
 import gzip
-import math
 import os
 import re
 import threading
 from collections.abc import Sequence
-from datetime import datetime
-from decimal import Decimal
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +22,7 @@ import sqlglot
 import sqlglot.expressions
 
 from anonymaly.errors import InputError, SchemaError
+from anonymaly.frames import to_arrow
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -118,10 +115,12 @@ class Source:
         if isinstance(source, str | os.PathLike) and "://" not in os.fsdecode(source):
             return self._accept_path(os.fsdecode(source))
         if isinstance(source, str):
+            _refuse_untyped(source.partition("://")[0])
             return self._with_table(source, "a database URL")
         if isinstance(source, ibis.Table):
+            _refuse_untyped(source.get_backend().name)
             return source
-        frame = _to_arrow(source, needed)
+        frame = to_arrow(source, needed)
         if frame is None:
             raise InputError(
                 f"cannot read a table from {type(source).__name__}",
@@ -234,6 +233,16 @@ class Source:
         return opened
 
 
+def _refuse_untyped(backend: str) -> None:
+    """Refuse SQLite: a column there holds values of any type, and compares moments as text."""
+    if backend.lower() == "sqlite":
+        raise InputError(
+            "SQLite columns have no types of their own, so filters on them could mean something else",
+            field="source",
+            next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
+        )
+
+
 def _reconnect(table: ir.Table) -> None:
     """Give a forked child its own connection to a server; an embedded engine's memory came along."""
     backend = table.get_backend()
@@ -298,114 +307,3 @@ def _header(path: str) -> tuple[list[str], str]:
             next_step="Give the file a header line.",
         )
     return names, delimiter
-
-
-def _to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
-    """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
-
-    None if it is no frame we know.
-    """
-    libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
-    library = next((name for name in ("pandas", "polars", "pyarrow") if name in libraries), None)
-    if library is None:
-        return None
-    import pyarrow as pa  # noqa: PLC0415  (70 ms that a file or database source never needs)
-
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    names = _frame_names(source)
-    if names is None:
-        return None
-    kept = list(dict.fromkeys(needed))
-    for name in kept:
-        if names.count(name) != 1:
-            raise SchemaError(
-                "is in the frame twice" if name in names else "is not in the frame",
-                field=f"columns.{name}",
-                next_step="Declare the columns that it has.",
-            )
-    try:
-        if library == "pandas":
-            return _from_pandas(source, kept)
-        if library == "polars":
-            selected = source.select(kept)
-            source = (selected.collect() if hasattr(selected, "collect") else selected).to_arrow()
-        columns = {name: source.column(name) for name in kept}
-        loose = {name: "null" for name, column in columns.items() if pa.types.is_null(column.type)}
-        return pa.table({name: _readable(column) for name, column in columns.items()}), loose
-    except Exception as problem:
-        kind = type(problem).__name__
-    raise SchemaError(
-        f"the frame could not be read as a table of typed columns ({kind})",
-        field="source",
-        next_step="Give every declared column one type that Arrow knows.",
-    )
-
-
-def _frame_names(source: Any) -> list[Any] | None:
-    """Return the names of a frame's columns, or None if it is no frame but a series, a reader, a group."""
-    if hasattr(source, "collect_schema") and hasattr(source, "lazy"):
-        return list(source.collect_schema().names())
-    names = getattr(source, "column_names", None)
-    if names is None:
-        names = getattr(source, "columns", None)
-    return None if names is None or not hasattr(source, "shape") else list(names)
-
-
-def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
-    import pyarrow as pa  # noqa: PLC0415
-
-    columns: dict[str, Any] = {}
-    loose: dict[str, str] = {}
-    for name in kept:
-        series = source[name]
-        if series.dtype == object:
-            # Object by object, by a rule that looks at nothing else: a type guessed from all of them would
-            # let one row change how every other row is read.
-            missing = series.isna().tolist()
-            spelled = [None if no else _spelled(item) for item, no in zip(series, missing, strict=True)]
-            column = pa.array(spelled, pa.string())
-        else:
-            column = pa.Table.from_pandas(source[[name]], preserve_index=False).column(0)
-        # Objects have no type, and a column of nothing but nulls has one that pandas made up.
-        made_up = str(series.dtype) in ("float64", "category") and column.null_count == len(column)
-        if series.dtype == object or made_up:
-            loose[name] = str(series.dtype)
-        columns[name] = _readable(column)
-    return pa.table(columns), loose
-
-
-def _spelled(item: Any) -> str | None:
-    """Write one object as text: equal numbers alike, whatever they are made of."""
-    if isinstance(item, str):
-        return item
-    if isinstance(item, bytes):
-        try:
-            return item.decode()
-        except UnicodeDecodeError:
-            return None
-    if isinstance(item, datetime):
-        return item.isoformat(sep=" ")
-    if isinstance(item, bool) or not isinstance(item, Integral | float | Decimal) or not math.isfinite(item):
-        return str(item)
-    return str(int(item)) if item == int(item) else str(item)
-
-
-def _readable(column: Any) -> Any:
-    """Return a column as DuckDB can read it whatever it holds."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    kind = column.type
-    if pa.types.is_null(kind) or (pa.types.is_dictionary(kind) and pa.types.is_null(kind.value_type)):
-        return pa.nulls(len(column), pa.string())
-    if pa.types.is_float16(kind):
-        return column.cast(pa.float32())
-    if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
-        # Moments that microseconds cannot count would fail the statement.
-        low, high = (
-            pa.scalar(moment, pa.timestamp(kind.unit, kind.tz)) for moment in (datetime.min, datetime.max)
-        )
-        inside = pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high))
-        return pc.if_else(inside, column, pa.scalar(None, kind)).cast(pa.timestamp("us", kind.tz))
-    return column

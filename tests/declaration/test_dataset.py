@@ -435,9 +435,9 @@ def test_name_and_public_are_read_from_the_declaration() -> None:
     assert (dataset.name, dataset.public) == ("patients", True)
 
 
-def test_an_ibis_table_of_another_engine_is_read_where_it_is(tmp_path: Path) -> None:
-    connection = ibis.sqlite.connect(tmp_path / "t.sqlite")
-    connection.raw_sql("CREATE TABLE t (age REAL)").close()
-    connection.raw_sql("INSERT INTO t VALUES (1.5), (NULL)").close()
-    dataset = Dataset(connection.table("t"), name="x", columns=AGE)
+def test_an_ibis_table_of_another_engine_is_read_where_it_is(postgres: str) -> None:
+    connection = ibis.connect(postgres)
+    connection.raw_sql("CREATE TABLE ages (age REAL)").close()
+    connection.raw_sql("INSERT INTO ages VALUES (1.5), (NULL)").close()
+    dataset = Dataset(connection.table("ages"), name="x", columns=AGE)
     assert dataset.table.age.sum().to_pyarrow().as_py() == 1.5

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
+import sqlite3
 import traceback
 from datetime import datetime
 from decimal import Decimal
@@ -498,3 +499,13 @@ def test_a_missing_value_changes_no_other_whole_number() -> None:
         return int(table.filter(table.c == 2.0**53).count().execute())
 
     assert matching([2**53 + 1] * 100) == matching([2**53 + 1] * 100 + [None])
+
+
+def test_sqlite_is_refused_because_its_columns_have_no_types(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    sqlite3.connect(path).execute("create table people (born text)").connection.close()
+    sources: list[Any] = [f"sqlite://{path}", ibis.sqlite.connect(path).table("people")]
+    for source in sources:
+        table = "people" if isinstance(source, str) else None
+        with pytest.raises(InputError, match=r"SQLite.*Parquet"):
+            Dataset(source, table=table, name="people", columns={"born": Interval(0, 1)})

@@ -148,16 +148,13 @@ def real_law(
     name: str,
     oracle: KnownContexts,
     *,
-    start: int | None = None,
-    samples: int = 1,
-    tries: int = 1,
-    x: Fraction = HALF,
     function: Any = None,
+    x: Fraction = HALF,
+    **parameters: Any,
 ) -> Law:
     search = function or SEARCHES[name].run
-    return EveryOutcome(x).law(
-        lambda noise: search(oracle, rate=Fraction(1), noise=noise, start=start, samples=samples, tries=tries)
-    )
+    options = {"start": None, "samples": 1, "tries": 1} | parameters
+    return EveryOutcome(x).law(lambda noise: search(oracle, rate=Fraction(1), noise=noise, **options))
 
 
 # ---- the same laws, naively, from the words of GUARANTEE.md ----------------------------------------------
@@ -168,6 +165,7 @@ def naive_law(
     oracle: KnownContexts,
     *,
     start: int | None = None,
+    starts: int = 1,
     samples: int = 1,
     tries: int = 1,
     x: Any = HALF,
@@ -179,32 +177,39 @@ def naive_law(
     if name == "exact":
         return {None: one} if not valid else dict(choose(valid, utilities, x))
     if name == "uniform":
-        sets: Sets = {frozenset(): one}
-        for _ in range(tries):
-            later: Sets = {}
-            for (found, mass), context in product(sets.items(), range(size)):
-                kept = context in valid and len(found) < samples
-                add(later, found | {context} if kept else found, mass / size)
-            sets = later
-        return _finish(sets, utilities, x)
-    starts = {start if start in valid else None: one}
+        return _finish(_blind({frozenset(): one}, valid, size, samples, tries), utilities, x)
+    firsts = {start if start in valid else None: one}
     if start is None:
         # The chance of a first hit: k misses and a hit, for k below the number of tries.
         misses = [(one * (size - len(valid)) / size) ** k for k in range(tries + 1)]
-        starts = {context: sum(misses[:-1]) / size for context in valid}
-        starts[None] = misses[-1]
+        firsts = {context: sum(misses[:-1]) / size for context in valid}
+        firsts[None] = misses[-1]
     bits = [1 << place for place in range(size.bit_length() - 1)]
     reached = {"random_walk": _walk, "depth_first": _depth, "breadth_first": _breadth}[name]
     law: Law = {}
-    for context, mass in starts.items():
+    for context, mass in firsts.items():
         if context is None:
             add(law, None, mass)
             continue
-        for outcome, share in _finish(
-            reached(context, valid, bits, utilities, samples, tries, x), utilities, x
-        ).items():
-            add(law, outcome, mass * share)
+        begun: Sets = {frozenset([context]): mass}
+        if starts > 1 and name != "random_walk":
+            begun = _blind(begun, valid, size, starts, tries)
+        for group, chance in begun.items():
+            ends = reached(group, valid, bits, utilities, samples, tries, x)
+            for outcome, share in _finish(ends, utilities, x).items():
+                add(law, outcome, chance * share)
     return {outcome: mass for outcome, mass in law.items() if mass}
+
+
+def _blind(sets: Sets, valid: frozenset[int], size: int, most: int, tries: int) -> Sets:
+    """Draw contexts uniformly and keep the valid ones, until there are so many different ones."""
+    for _ in range(tries):
+        later: Sets = {}
+        for (found, mass), context in product(sets.items(), range(size)):
+            kept = context in valid and len(found) < most
+            add(later, found | {context} if kept else found, mass / size)
+        sets = later
+    return sets
 
 
 def _finish(sets: Sets, utilities: Sequence[int], x: Any) -> Law:
@@ -219,7 +224,7 @@ def _finish(sets: Sets, utilities: Sequence[int], x: Any) -> Law:
 
 
 def _walk(
-    start: int,
+    begun: frozenset[int],
     valid: frozenset[int],
     bits: list[int],
     utilities: Sequence[int],
@@ -244,11 +249,12 @@ def _walk(
                 add(sets, end, mass / len(untested))
         return sets
 
-    return walk(frozenset(start ^ bit for bit in bits), frozenset([start]), 0)
+    (start,) = begun
+    return walk(frozenset(start ^ bit for bit in bits), begun, 0)
 
 
 def _depth(
-    start: int,
+    begun: frozenset[int],
     valid: frozenset[int],
     bits: list[int],
     utilities: Sequence[int],
@@ -258,23 +264,24 @@ def _depth(
 ) -> Sets:
     sets: Sets = {}
 
-    def visit(stack: tuple[int, ...], visited: frozenset[int], mass: Any) -> None:
+    def visit(stack: tuple[frozenset[int], ...], visited: frozenset[int], mass: Any) -> None:
         if not stack or len(visited) == samples:
             add(sets, visited, mass)
             return
-        children = {stack[-1] ^ bit for bit in bits} & valid - visited
+        children = stack[-1] - visited
         if not children:
             visit(stack[:-1], visited, mass)
             return
         for child, share in choose(children, utilities, x):
-            visit((*stack, child), visited | {child}, mass * share)
+            around = frozenset(child ^ bit for bit in bits) & valid
+            visit((*stack, around), visited | {child}, mass * share)
 
-    visit((start,), frozenset([start]), x / x)
+    visit((begun,), frozenset(), x / x)
     return sets
 
 
 def _breadth(
-    start: int,
+    begun: frozenset[int],
     valid: frozenset[int],
     bits: list[int],
     utilities: Sequence[int],
@@ -282,7 +289,7 @@ def _breadth(
     tries: int,
     x: Any,
 ) -> Sets:
-    """Algorithm 5's own loop: the start is the only candidate of the first choice."""
+    """Algorithm 5's own loop: where there is one start, it is the only candidate of the first choice."""
     sets: Sets = {}
 
     def visit(waiting: frozenset[int], visited: frozenset[int], mass: Any) -> None:
@@ -294,7 +301,7 @@ def _breadth(
             around = {chosen ^ bit for bit in bits} & valid
             visit((waiting | around) - seen, seen, mass * share)
 
-    visit(frozenset([start]), frozenset(), x / x)
+    visit(begun, frozenset(), x / x)
     return sets
 
 

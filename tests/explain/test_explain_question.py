@@ -20,6 +20,7 @@ from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.explain.inspect import contexts
 from anonymaly.explain.plan import make_plan
 from anonymaly.explain.summary import summarise
+from anonymaly.progress import listening
 
 COLUMNS: dict[str, Any] = {
     "job": am.Categories(["Nurse", "Doctor", "Clerk"]),
@@ -151,6 +152,16 @@ def test_every_search_returns_a_valid_context(search: str, utility: str) -> None
     assert valid
     for seed in range(5):
         assert am.simulate(query, dataset, seed=seed).value in valid
+
+
+def test_progress_is_told_in_groups_and_reaches_all_of_them() -> None:
+    told: list[tuple[str, int, int]] = []
+    with listening(lambda *what: told.append(what)):
+        am.simulate(ask(), declare(many()), seed=1)
+    size = len(contexts(declare(many()), ask()).valid)
+    assert told
+    assert {(unit, total) for unit, _, total in told} == {("groups", size)}
+    assert told[-1][1] == size
 
 
 def test_with_much_epsilon_the_exact_search_returns_the_best_context() -> None:

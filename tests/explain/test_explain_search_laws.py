@@ -4,6 +4,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import exp
 from typing import Any
@@ -98,6 +99,26 @@ def test_the_exact_law_of_a_search_is_that_of_its_description(name: str, graph_n
 
 
 @pytest.mark.parametrize("name", ["random_walk", "depth_first", "breadth_first"])
+@pytest.mark.parametrize("graph_name", ["a path", "two apart", "in two parts", "a star", "none"])
+def test_the_exact_law_from_several_starts_is_that_of_its_description(name: str, graph_name: str) -> None:
+    free_bits, valid = GRAPHS[graph_name]
+    cases = product([None, 0, 2], [2, 3], [1, 2, 4], [1, 2] if free_bits == 2 else [1])
+    for seed, (start, starts, samples, tries) in enumerate(cases):
+        case: dict[str, Any] = {"start": start, "starts": starts, "samples": samples, "tries": tries}
+        oracle = known(free_bits, valid, _utilities(free_bits, seed))
+        law = real_law(name, oracle, **case)
+        assert sum(law.values()) == 1
+        assert law == naive_law(name, oracle, **case), case
+
+
+@pytest.mark.parametrize("name", ["depth_first", "breadth_first"])
+def test_several_starts_lead_to_what_one_cannot_reach(name: str) -> None:
+    oracle = known(2, [0, 3], [1, 0, 0, 9])
+    assert set(real_law(name, oracle, start=0, samples=4, tries=2)) == {0}
+    assert set(real_law(name, oracle, start=0, starts=2, samples=4, tries=2)) == {0, 3}
+
+
+@pytest.mark.parametrize("name", ["random_walk", "depth_first", "breadth_first"])
 def test_the_exact_law_on_random_graphs_of_sixteen_contexts(name: str) -> None:
     draw = random.Random(5)
     for _ in range(12):
@@ -161,11 +182,12 @@ def test_a_wrong_rate_or_a_wrong_size_does_not_follow_it(
 def test_no_course_of_a_search_draws_by_utility_more_often_than_is_paid_for(name: str) -> None:
     for free_bits, valid in GRAPHS.values():
         for samples in (1, 2, 3):
-            noise = EveryOutcome()
             oracle = known(free_bits, valid, [0] * (1 << free_bits))
-            noise.law(
-                lambda course, oracle=oracle, samples=samples: SEARCHES[name].run(
-                    oracle, rate=Fraction(1), noise=course, samples=samples, tries=2
-                )
-            )
-            assert noise.choices <= SEARCHES[name].draws(samples)
+            for starts in (1, 2):
+                noise, tries = EveryOutcome(), 2 if free_bits < 3 else 1
+
+                def course(draws: Any, oracle: Any = oracle, **case: Any) -> Any:
+                    return SEARCHES[name].run(oracle, rate=Fraction(1), noise=draws, **case)
+
+                noise.law(partial(course, samples=samples, starts=starts, tries=tries))
+                assert noise.choices <= SEARCHES[name].draws(samples, starts)

@@ -42,10 +42,17 @@ def _parameters(name: str, valid: Sequence[int], samples: int = 3) -> list[dict[
         return [{}]
     if name == "uniform":
         return [{"samples": samples, "tries": 3}]
-    return [
+    one = [
         {"samples": samples, "tries": 2, "start": None},
         {"samples": samples, "tries": 3, "start": min(valid, default=0)},
     ]
+    if name == "random_walk":
+        return one
+    return [*one, {"samples": samples, "tries": 2, "start": None, "starts": 2}]
+
+
+def _draws(name: str, parameters: dict[str, Any]) -> int:
+    return SEARCHES[name].draws(parameters.get("samples", 1), parameters.get("starts", 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +71,7 @@ def test_no_two_utilities_lose_more_than_draws_times_spread(name: str, valid: li
             assert ((masses > 0) == (masses[0] > 0)).all()
             masses = masses[:, masses[0] > 0]
             ratio = (masses[:, None, :] / masses[None, :, :]).max(axis=2)
-            allowed = 2.0 ** (spread * SEARCHES[name].draws(samples))
+            allowed = 2.0 ** (spread * _draws(name, parameters))
             assert (ratio <= allowed * (1 + 1e-12)).all()
             if name == "exact":  # tight for every spread, not only for 1
                 for size in range(1, 3):
@@ -98,7 +105,7 @@ def test_tables_with_one_row_more_or_less_stay_within_the_charge(
             law(name, valid, _utilities(utility, sizes, other, reference), **parameters)
             for other in [counts, *_one_more(counts)]
         ]
-        draws = SEARCHES[name].draws(samples)
+        draws = _draws(name, parameters)
         for more in laws[1:]:
             assert factor(laws[0], more) <= DOUBLE**draws
             assert factor(more, laws[0]) <= DOUBLE**draws
@@ -184,6 +191,15 @@ def _valid_by_detector(table: Table) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("name", STEERED)
+def test_a_choice_among_several_starts_is_not_free(name: str) -> None:
+    # One visit: with one start its answer is the start, whatever the utilities; among several it is a choice.
+    valid, parameters = [0, 3], {"start": 0, "samples": 1, "tries": 60}
+    for starts, least in ((1, 1), (2, DOUBLE * Fraction(99, 100))):
+        first, second = (law(name, valid, [9, 0, 0, u], starts=starts, **parameters) for u in (0, 1))
+        assert least <= factor(second, first) <= DOUBLE ** SEARCHES[name].draws(1, starts)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_on_all_tiny_tables_the_promise_holds_in_the_relation_and_breaks_outside(name: str) -> None:
     tables = list(product(range(3), range(2), range(3), range(2), range(3), range(2)))
@@ -191,10 +207,10 @@ def test_on_all_tiny_tables_the_promise_holds_in_the_relation_and_breaks_outside
     for table in tables:
         valid = _valid_by_detector(table)
         # The start is drawn: a given one is tried by the tests above.
-        parameters = _parameters(name, valid, 2)[0]
+        parameters = _parameters(name, valid, 2)[-1 if name in STEERED else 0]
         sizes = [1 + table[0] + table[1], table[2] + table[3], table[4] + table[5]]
         laws[table] = tuple(valid), law(name, valid, populations((3,), sizes), **parameters)
-    draws = SEARCHES[name].draws(2)
+    draws = _draws(name, _parameters(name, [], 2)[-1])
     inside, outside = Counter[str](), 0.0
     for table in tables:
         more = [

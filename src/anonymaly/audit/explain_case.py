@@ -40,7 +40,8 @@ COLUMNS: Mapping[str, Domain] = {
     "pay": Interval(0, HIGHEST, step=1),
 }
 RECORD = {"job": "Nurse", "city": "Oslo", "pay": 90}
-SAMPLES, TRIES = 2, 4  # so few that the law can be written down, and that missing every valid start is seen
+# So few that the law can be written down, and that missing every valid start is seen.
+SAMPLES, STARTS, TRIES = 2, 2, 4
 
 
 def _rows(job: str, city: str, pays: Sequence[int]) -> tuple[dict[str, Any], ...]:
@@ -129,11 +130,12 @@ def explain_case(
         detector=DETECTOR,
         search=search,
         samples=SAMPLES,
+        starts=STARTS,
         tries=TRIES,
         epsilon=epsilon,
     )
     spread = 1 if adjacency == "add_remove" else 2  # Lemma 1, with a row for a person
-    draws = 1 if search == "exact" else SAMPLES
+    draws = 1 if search == "exact" else SAMPLES + 1  # a choice among the starts, one more, and the last
     rate = float(to_fraction(query.cost) / Fraction(draws * spread))
 
     def outcomes(records: Database) -> Outcomes:
@@ -151,7 +153,7 @@ def explain_case(
         # The rest of the summary decides which contexts are valid, which neighbours have in common.
         sensitivity={"context": Sensitivity(spread, _change_of_counts)},
         worst_pair=_worst_pair(search, adjacency),
-        # One draw between two contexts loses all of ε (Lemma 2); two draws after a blind start do not here.
+        # One draw between two contexts loses all of ε (Lemma 2); three after a blind start do not here.
         tight=search == "exact",
         outcomes=outcomes,
         adjacency=adjacency,
@@ -243,18 +245,33 @@ def _choice(utilities: Mapping[str, int], rate: float) -> Law:
 
 
 def _breadth_first(utilities: Mapping[str, int], rate: float) -> Law:
-    """Return the law of a uniform valid start, one choice among its valid neighbours, and the last draw."""
+    """Return the law of two blind starts, two visits chosen by utility, and the last draw between them."""
     contexts = math.prod(2 ** (len(values) - 1) for values in VALUES.values())
     missed = (1 - len(utilities) / contexts) ** TRIES
+    # Another than the first start is met unless all further draws miss the others.
+    alone = (1 - (len(utilities) - 1) / contexts) ** TRIES
     law = dict.fromkeys(utilities, 0.0)
-    for start in utilities:
-        chance = (1 - missed) / len(utilities)
-        beside = {bits: utility for bits, utility in utilities.items() if _differing(bits, start) == 1}
-        for bits, step in _choice(beside, rate).items() if beside else [(start, 1.0)]:
-            visited = {name: utilities[name] for name in (start, bits)}
-            for answer, last in _choice(visited, rate).items():
-                law[answer] += chance * step * last
+    for first in utilities:
+        others = [bits for bits in utilities if bits != first]
+        begun = [((first,), alone), *(((first, other), (1 - alone) / len(others)) for other in others)]
+        for starts, chance in begun:
+            for visited, share in _visits(starts, utilities, rate):
+                for answer, last in _choice({bits: utilities[bits] for bits in visited}, rate).items():
+                    law[answer] += (1 - missed) / len(utilities) * chance * share * last
     return {**law, NOTHING: missed} if missed else law
+
+
+def _visits(
+    starts: Sequence[str], utilities: Mapping[str, int], rate: float
+) -> Iterator[tuple[set[str], float]]:
+    """Yield what may be visited: one of the starts, and another one or a valid neighbour."""
+    for first, chance in _choice({bits: utilities[bits] for bits in starts}, rate).items():
+        near = {bits for bits in utilities if _differing(bits, first) == 1} | set(starts) - {first}
+        if not near:
+            yield {first}, chance
+            continue
+        for second, share in _choice({bits: utilities[bits] for bits in near}, rate).items():
+            yield {first, second}, chance * share
 
 
 def _differing(first: str, second: str) -> int:

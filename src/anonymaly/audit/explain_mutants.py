@@ -47,14 +47,14 @@ def _twice_the_rate(summary: Summary, plan: Plan, noise: Noise) -> Context | Non
 
 
 def _steered_start(summary: Summary, plan: Plan, noise: Noise) -> Context | None:
-    """Begin at the best valid context instead of a blind one."""
+    """Begin at the best valid context instead of blind ones."""
     oracle = ContextOracle(summary, plan)
     every = np.arange(plan.space.size, dtype=np.int64)
     valid = every[oracle.valid(every)]
     if not len(valid):
         return None
     best = int(valid[np.argmax(oracle.utilities()[valid])])
-    return release_context(summary, dataclasses.replace(plan, start=best), noise)
+    return release_context(summary, dataclasses.replace(plan, start=best, starts=1), noise)
 
 
 def _domain_from_data(summary: Summary, plan: Plan, noise: Noise) -> Context | None:

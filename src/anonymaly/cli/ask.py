@@ -16,7 +16,8 @@ import typer
 from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
-from anonymaly.cli.output import AsJson, ManifestPath, say, say_json
+from anonymaly.answer import Answer, Preview
+from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
 from anonymaly.errors import InputError
 from anonymaly.query import Query, load_question
 from anonymaly.questions import QUESTIONS
@@ -53,11 +54,11 @@ def ask(
 
 def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, as_json: bool) -> None:
     curator = Curator.open(manifest)
-    told = (
-        curator.preview(query, repeat=repeat)
-        if preview
-        else curator.ask(query, analyst=analyst, repeat=repeat)
-    )
+    if preview:
+        told: Preview | Answer = curator.preview(query, repeat=repeat)
+    else:
+        with progress_bar():
+            told = curator.ask(query, analyst=analyst, repeat=repeat)
     if as_json:
         say_json(told.to_dict())
     else:

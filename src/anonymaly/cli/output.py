@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+from anonymaly.progress import listening
 
 # A pipe or a file has no width; tables are folded for a terminal only.
 WIDTH = None if sys.stdout.isatty() else 200
@@ -26,6 +30,25 @@ ManifestPath = Annotated[
 def plain(*texts: str) -> list[Text]:
     """Return a table's cells as they are: what askers wrote is never markup."""
     return [Text(text) for text in texts]
+
+
+@contextmanager
+def progress_bar() -> Iterator[None]:
+    """Show how far a question has come, on a terminal; what takes no time is not shown."""
+    if not err.is_terminal:
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=err, transient=True) as bars:
+
+        def show(unit: str, done: int, total: int) -> None:
+            if unit not in tasks:
+                tasks[unit] = bars.add_task(unit, total=total)
+            bars.update(tasks[unit], completed=done)
+
+        with listening(show):
+            yield
 
 
 def say(text: str) -> None:

@@ -16,7 +16,7 @@ from anonymaly.reproduce.confidence import Sample
 from anonymaly.reproduce.explain import Sources, reproduce_explain
 from anonymaly.reproduce.paper import OUTLIERS
 from anonymaly.reproduce.progress import Progress
-from anonymaly.reproduce.tables import BLUNT, Line, Measure, Table
+from anonymaly.reproduce.tables import AS_PRINTED, Line, Measure, Table
 
 What = Annotated[str, typer.Argument(metavar="QUESTION", help="explain")]
 Data = Annotated[
@@ -100,7 +100,7 @@ def _figures(figures: Sample, measure: Measure) -> str:
 
 def _further(line: Line, name: str, measure: Measure) -> str:
     text = _figures(line.further[name], measure)
-    return f"{text} for ε = {line.rates['paper_charge']:.3g}" if name == BLUNT else text
+    return f"{text} for ε = {line.rates['paper_charge']:.3g}" if name == AS_PRINTED else text
 
 
 def _time(seconds: float) -> str:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from anonymaly.detectors import Grubbs
 from anonymaly.detectors.grubbs import critical_ratios, exceeds
 from anonymaly.explain.cells import MOST_BITS
+from anonymaly.explain.populations import totals
 from anonymaly.explain.space import ContextSpace
 from anonymaly.explain.walk import Progress, share_out, walk
 from anonymaly.noise._compile import compiled
@@ -105,19 +106,22 @@ class GrubbsKernel:
 
     def valid_at(self, indices: npt.ArrayLike) -> Booleans:
         """Return the verdict for each of a few contexts."""
-        inside = self._space.members(indices)
-        counts = 1 + inside @ self._counts
-        sums = inside @ self._sums
+        chosen = self._space.checked(indices)
+        counts, sums, all_squares = (
+            totals(self._space, chosen, values) for values in (self._counts, self._sums, self._squares)
+        )
+        counts += 1
         large = counts >= 3
         ratios = np.zeros(len(counts))
         if large.any():
             sizes, places = np.unique(counts[large], return_inverse=True)
             ratios[large] = critical_ratios(sizes, self._detector.alpha)[places]
         left = sums.astype(np.float64) ** 2 * (1 + ratios)
-        right = ratios * counts * (inside @ self._squares)
+        right = ratios * counts * all_squares
         result: Booleans = large & (left > right)
         for place in np.flatnonzero(large & (np.abs(left - right) <= right * self._margin)):
-            squares = sum(self._exact_squares[cell] for cell in np.flatnonzero(inside[place]))
+            inside = self._space.members(chosen[place])[0]
+            squares = sum(self._exact_squares[cell] for cell in np.flatnonzero(inside))
             result[place] = exceeds(int(counts[place]), int(sums[place]), squares, self._detector.alpha)
         return result
 

@@ -17,7 +17,7 @@ from anonymaly.detectors import Histogram, decimal
 from anonymaly.explain import histogram_compiled
 from anonymaly.explain.cells import check_span, checked_ragged, labels_of
 from anonymaly.explain.space import ContextSpace
-from anonymaly.explain.walk import Progress, share_out, walk
+from anonymaly.explain.walk import Progress, share_few, share_out, walk
 
 SINGLE_EDGES = 32  # of the nearest values on each side every one is an edge
 GROWTH = 24  # then every next edge leaves out a twenty-fourth of the values so far
@@ -95,7 +95,7 @@ class HistogramKernel:
         below = np.zeros((order.fields[0].classes, len(self._edges)), dtype=np.int64)
         below[order.first_classes] = self._below
         room = max([field.classes for field in order.fields[1:]], default=1)
-        cell_bits = self._cell_bits()
+        cell_bits = self._space.cell_bits
         verdicts = np.empty(self._space.size, dtype=np.bool_)
 
         def work(start: int, end: int) -> None:
@@ -114,20 +114,14 @@ class HistogramKernel:
         """Return the verdict for each of a few contexts."""
         chosen = self._space.checked(indices)
         verdicts = np.empty(len(chosen), dtype=np.bool_)
-        histogram_compiled.judge_contexts(
-            chosen, self._counts, self._smallest, self._largest, self._edges, self._below,
-            self._values, self._offsets, self._cell_bits(), self._fraction, verdicts,
+        share_few(
+            len(chosen),
+            lambda start, end: histogram_compiled.judge_contexts(
+                chosen[start:end], self._counts, self._smallest, self._largest, self._edges, self._below,
+                self._values, self._offsets, self._space.cell_bits, self._fraction, verdicts[start:end],
+            ),
         )  # fmt: skip
         return verdicts
-
-    def _cell_bits(self) -> Integers:
-        """Return the free bits that a context needs to hold each cell."""
-        bits = np.zeros(self._space.cells, dtype=np.int64)
-        for attribute, (own, shift) in enumerate(zip(self._space.own, self._space.shifts, strict=True)):
-            values = self._space.digits[:, attribute]
-            free = np.where(values == own, 0, np.int64(1) << np.maximum(0, values - (values > own)) << shift)
-            bits |= free
-        return bits
 
 
 def _edges(ordered: Integers) -> Integers:

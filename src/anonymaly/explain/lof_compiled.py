@@ -257,25 +257,26 @@ def judge_prefixes(
 
 
 @compiled
-def judge_members(
-    members: npt.NDArray[np.bool_],
-    lower: Integers, lower_cells: Integers, upper: Integers, upper_cells: Integers,
+def judge_contexts(
+    contexts: Integers,
+    lower: Integers, lower_bits: Integers, upper: Integers, upper_bits: Integers,
     row: Integers, k_distances: Integers, windows: Words, k: int, threshold: float, verdicts: Bytes,
 ) -> None:  # fmt: skip
-    """Judge contexts given as the cells they hold."""
+    """Judge contexts one by one; a value is in a context that has all the free bits of its cell."""
     at = 3 * k + 1
     row[at] = 0
-    for context in range(len(members)):
+    for number in range(len(contexts)):
+        missing = ~contexts[number]
         first = at
         position = 0
         while position < len(lower) and first > at - 2 * k:
             row[first - 1] = lower[position]
-            first -= int(members[context, lower_cells[position]])
+            first -= int(lower_bits[position] & missing == 0)
             position += 1
         last = at
         position = 0
         while position < len(upper) and last < at + 2 * k:
             row[last + 1] = upper[position]
-            last += int(members[context, upper_cells[position]])
+            last += int(upper_bits[position] & missing == 0)
             position += 1
-        verdicts[context] = _judge(row, k_distances, windows, first, last, at, k, threshold)
+        verdicts[number] = _judge(row, k_distances, windows, first, last, at, k, threshold)

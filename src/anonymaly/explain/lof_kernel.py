@@ -18,7 +18,7 @@ from anonymaly.detectors.local_outlier_factor import exceeds, reach_sums
 from anonymaly.explain import lof_compiled
 from anonymaly.explain.cells import check_span, checked_ragged, labels_of
 from anonymaly.explain.space import ContextSpace
-from anonymaly.explain.walk import Progress, share_out, walk
+from anonymaly.explain.walk import Progress, share_few, share_out, walk
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -124,12 +124,16 @@ class LofKernel:
         chosen = self._space.checked(indices)
         verdicts = np.empty(len(chosen), dtype=np.uint8)
         (lower, lower_cells), (upper, upper_cells) = self._below, self._above
+        lower_bits, upper_bits = self._space.cell_bits[lower_cells], self._space.cell_bits[upper_cells]
         k, threshold = self._detector.k, self._detector.threshold
-        row, k_distances, windows = lof_compiled.row_scratch(k)
-        lof_compiled.judge_members(
-            self._space.members(chosen), lower, lower_cells, upper, upper_cells,
-            row, k_distances, windows, k, threshold, verdicts,
-        )  # fmt: skip
+
+        def work(start: int, end: int) -> None:
+            lof_compiled.judge_contexts(
+                chosen[start:end], lower, lower_bits, upper, upper_bits,
+                *lof_compiled.row_scratch(k), k, threshold, verdicts[start:end],
+            )  # fmt: skip
+
+        share_few(len(chosen), work)
         doubtful = np.flatnonzero(verdicts == lof_compiled.UNDECIDED)
         return self._settled(verdicts, doubtful, chosen[doubtful])
 

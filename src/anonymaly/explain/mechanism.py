@@ -11,10 +11,11 @@ import numpy.typing as npt
 from anonymaly.explain.context import Context
 from anonymaly.explain.kernels import Kernel
 from anonymaly.explain.plan import Plan
-from anonymaly.explain.populations import overlaps, populations
+from anonymaly.explain.populations import overlaps, populations, totals
 from anonymaly.explain.summary import Summary
 from anonymaly.explain.verdicts import make_kernel
 from anonymaly.noise import Noise
+from anonymaly.progress import tell
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -48,14 +49,15 @@ class ContextOracle:
         """Say of each context whether the record stands out in it."""
         # All of them at once share their work, which a few of them do not.
         if len(contexts) == self._plan.space.size:
-            return self._kernel.valid()[contexts]
+            size = self._plan.space.size
+            return self._kernel.valid(lambda done: tell("groups", done, size))[contexts]
         return self._kernel.valid_at(contexts)
 
     def utility(self, contexts: Integers) -> Integers:
         """Return the population of each context, or its overlap with the target."""
         if len(contexts) == self._plan.space.size:
             return self.utilities()[contexts]
-        return self._plan.space.members(contexts) @ self._counted + 1
+        return totals(self._plan.space, contexts, self._counted) + 1
 
     def utilities(self) -> Integers:
         """Return the utility of every context."""
@@ -73,6 +75,7 @@ def release_context(summary: Summary, plan: Plan, noise: Noise) -> Context | Non
         rate=plan.rate,
         noise=noise,
         start=plan.start,
+        starts=plan.starts,
         samples=plan.samples,
         tries=plan.tries,
     )

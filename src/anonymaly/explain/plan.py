@@ -53,6 +53,8 @@ class Asked(Protocol):
     @property
     def tries(self) -> int: ...  # noqa: D102
     @property
+    def starts(self) -> int: ...  # noqa: D102
+    @property
     def start(self) -> Any: ...  # noqa: D102
 
 
@@ -73,6 +75,7 @@ class Plan:
     samples: int
     tries: int
     start: int | None
+    starts: int
     rate: Fraction
 
     @property
@@ -124,8 +127,13 @@ def make_plan(asked: Asked, declaration: Declaration) -> Plan:
         samples=asked.samples,
         tries=asked.tries,
         start=start,
+        starts=asked.starts,
         rate=search.rate(
-            asked.cost, samples=asked.samples, adjacency=declaration.adjacency, rows=declaration.rows
+            asked.cost,
+            samples=asked.samples,
+            starts=asked.starts,
+            adjacency=declaration.adjacency,
+            rows=declaration.rows,
         ),
     )
 

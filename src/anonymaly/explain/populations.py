@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymaly.explain.space import ContextSpace
 from anonymaly.explain.walk import walk
+from anonymaly.noise._compile import compiled
 
 Integers = npt.NDArray[np.int64]
 
@@ -34,6 +36,33 @@ def populations(space: ContextSpace, counts: npt.ArrayLike) -> Integers:
     if given.shape != (space.cells,):
         raise ValueError(f"{space.cells} base cells need as many counts, not {given.shape}")
     return order.full_table(given, np.add) + 1
+
+
+@compiled
+def sums_at(
+    contexts: Integers, cell_bits: Integers, values: npt.NDArray[Any], sums: npt.NDArray[Any]
+) -> None:
+    """Add up the values of all base cells that each context holds."""
+    # 0.4 µs for 576 cells, where a product of a Boolean and an integer matrix takes 5.
+    for number in range(len(contexts)):
+        missing = ~contexts[number]
+        for cell in range(len(cell_bits)):
+            if cell_bits[cell] & missing == 0:
+                sums[number] += values[cell]
+
+
+def totals(space: ContextSpace, contexts: npt.ArrayLike, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return for each of a few contexts the sum over the base cells that it holds.
+
+    Examples
+    --------
+    >>> totals(ContextSpace((2, 2), (0, 0)), [1, 2], np.array([5, 4, 3, 2])).tolist()
+    [9, 8]
+    """
+    chosen = space.checked(contexts)
+    found = np.zeros(len(chosen), dtype=values.dtype)
+    sums_at(chosen, space.cell_bits, values, found)
+    return found
 
 
 def overlaps(space: ContextSpace, counts: npt.ArrayLike, masks: Sequence[int]) -> Integers:

@@ -17,7 +17,7 @@ from anonymaly.epsilon import Number
 from anonymaly.explain.context import Context
 from anonymaly.explain.mechanism import release_context
 from anonymaly.explain.plan import make_plan
-from anonymaly.explain.search import SAMPLES, SEARCHES, TRIES
+from anonymaly.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
 from anonymaly.explain.summary import summarise
 from anonymaly.guarantee import ContextQuestion, Relation, SameValidContexts
 from anonymaly.query import Example, Expectation, Query, Stage
@@ -85,6 +85,9 @@ class Explain(Query):
         description="Where a search begins, as column=values.",
         json_schema_extra={"pairs": True},
     )
+    starts: StrictInt = Field(
+        default=STARTS, ge=1, description="How many groups depth_first and breadth_first begin at."
+    )
 
     if TYPE_CHECKING:
 
@@ -102,6 +105,7 @@ class Explain(Query):
             samples: int = SAMPLES,
             tries: int = TRIES,
             start: Mapping[str, Sequence[Any]] | None = None,
+            starts: int = STARTS,
             epsilon: Number,
         ) -> None: ...
 

@@ -87,6 +87,16 @@ class ContextSpace:
         """The value of each attribute in each base cell, one row for each cell."""
         return np.stack(np.unravel_index(np.arange(self.cells), self.sizes), axis=1).astype(np.int64)
 
+    @cached_property
+    def cell_bits(self) -> npt.NDArray[np.int64]:
+        """The free bits that a context must have to hold each base cell."""
+        bits = np.zeros(self.cells, dtype=np.int64)
+        for attribute, (own, shift) in enumerate(zip(self.own, self.shifts, strict=True)):
+            values = self.digits[:, attribute]
+            # The own value has no bit; the others are numbered as if it were left out.
+            bits |= np.where(values == own, 0, np.int64(1) << np.maximum(0, values - (values > own)) << shift)
+        return bits
+
     def masks(self, index: int) -> tuple[int, ...]:
         """Return a context's chosen values, one bit each, the record's own included."""
         if not 0 <= index < self.size:
@@ -128,13 +138,5 @@ class ContextSpace:
         >>> ContextSpace((2, 2), (0, 0)).members([1]).tolist()
         [[True, True, False, False]]
         """
-        chosen = self.checked(indices)
-        inside = np.ones((len(chosen), self.cells), dtype=np.bool_)
-        for attribute, (own, shift) in enumerate(zip(self.own, self.shifts, strict=True)):
-            values = np.arange(self.sizes[attribute])
-            bits = shift + values - (values > own)
-            # The own value has no bit; shifting by its neighbour's is overridden, and may be one too far.
-            has = (chosen[:, None] >> np.minimum(bits, MOST_FREE_BITS)) & 1 == 1
-            has[:, own] = True
-            inside &= has[:, self.digits[:, attribute]]
+        inside: npt.NDArray[np.bool_] = (self.cell_bits & ~self.checked(indices)[:, None]) == 0
         return inside

@@ -24,6 +24,7 @@ from anonymaly.noise.arrays import worker_threads
 
 MOST_FIELD_BITS = 8
 CHUNKS = 128  # progress is told after each
+FEW = 256  # contexts judged one by one that repay a thread
 SMALL = 1 << 12  # so many contexts do not repay a thread
 
 Integers = npt.NDArray[np.int64]
@@ -183,6 +184,18 @@ def _with_merged(field: Field, before: Integers, after: Integers) -> Field:
     merged = np.zeros(field.classes, dtype=np.int64)
     merged[before] = after
     return Field(field.shift, field.bits, field.slots, merged, field.classes)
+
+
+def share_few(number: int, work: Callable[[int, int], object]) -> None:
+    """Call the work for ranges of a few contexts that share nothing, on all cores if they repay it."""
+    threads = min(worker_threads(), number // FEW)
+    if threads <= 1:
+        work(0, number)
+        return
+    step = -(-number // threads)
+    with ThreadPoolExecutor(threads) as pool:
+        for part in [pool.submit(work, at, min(at + step, number)) for at in range(0, number, step)]:
+            part.result()
 
 
 def share_out(order: Walk, work: Callable[[int, int], object], progress: Progress | None) -> None:

@@ -38,24 +38,12 @@ def sample(values: Sequence[float]) -> Sample:
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
     (0.9, 0.731, 1.069)
     """
-    return weighted_sample(values, [1.0] * len(values))
-
-
-def weighted_sample(values: Sequence[float], weights: Sequence[float]) -> Sample:
-    """Sum measurements up that stand for more or less of what is of interest.
-
-    Examples
-    --------
-    >>> round(weighted_sample([0.5, 1.0], [1, 3]).mean, 3)
-    0.875
-    """
     if not values:
         return Sample(math.nan, math.nan, math.nan, math.nan, math.nan, 0)
     numbers = np.asarray(values, dtype=np.float64)
-    shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    mean, count = float(shares @ numbers), len(numbers)
+    mean, count = float(numbers.mean()), len(numbers)
     half = 0.0
     if count > 1:
-        deviation = math.sqrt(float(np.sum((shares * (numbers - mean)) ** 2)) * count / (count - 1))
+        deviation = float(numbers.std(ddof=1)) / math.sqrt(count)
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * deviation
     return Sample(mean, mean - half, mean + half, float(numbers.min()), float(numbers.max()), count)

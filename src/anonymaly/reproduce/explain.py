@@ -15,7 +15,7 @@ from typing import Any
 
 from anonymaly.reproduce.asking import Asking
 from anonymaly.reproduce.explain_charts import draw
-from anonymaly.reproduce.journal import Entry, Journal
+from anonymaly.reproduce.journal import Entry, Journal, code_digest
 from anonymaly.reproduce.matching import measure_matches
 from anonymaly.reproduce.neighbours import Neighbours
 from anonymaly.reproduce.outliers import first_outliers, is_complete
@@ -158,7 +158,8 @@ class _Run:
 
     def _journal(self, name: str, records: Records, detector: str, **settings: Any) -> Journal:
         table = {"records": records.name, "rows": records.rows.num_rows}
-        settings = {"seed": self.seed, "detector": detector, **table, **settings}
+        code = code_digest("detectors", "explain", "noise")
+        settings = {"seed": self.seed, "detector": detector, "code": code, **table, **settings}
         return Journal(self.output / "measured" / f"{name}.jsonl", settings, force=self.force)
 
 

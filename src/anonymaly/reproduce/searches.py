@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.explain.search import SEARCHES
+from anonymaly.explain.search import SEARCHES, STARTS
 from anonymaly.explain.searches.graph import KnownContexts
 from anonymaly.noise import Noise
 from anonymaly.reproduce.asking import Asked, Asking
@@ -28,17 +29,28 @@ TRIES = 100_000
 
 @dataclass(frozen=True)
 class Case:
-    """One way to ask: a search, what it prefers, ε, and whether draws are as sharp as ours or the paper's."""
+    """One way to ask: a search, what it prefers, ε, how sharp its draws are, and how many starts it has."""
 
     search: str
     utility: str = "population"
     epsilon: str = EPSILON
     accounting: str = "ours"
+    starts: int = STARTS
 
     @property
     def name(self) -> str:
         """The case as a key of the journal."""
-        return "/".join((self.utility, self.search, self.epsilon, self.accounting))
+        return "/".join((self.utility, self.search, self.epsilon, self.accounting, str(self.starts)))
+
+    @property
+    def from_one_start(self) -> Case:
+        """The same, beginning at one context as in the paper."""
+        return dataclasses.replace(self, starts=1)
+
+    @property
+    def as_in_the_paper(self) -> Case:
+        """The same, beginning at one context and with the paper's ε1."""
+        return dataclasses.replace(self, starts=1, accounting="paper")
 
     @property
     def rate(self) -> Fraction:
@@ -46,29 +58,32 @@ class Case:
         if self.accounting == "paper":
             return paper_rate(self.search, self.epsilon)
         nano = int(Fraction(self.epsilon) * 10**9)
-        return SEARCHES[self.search].rate(nano, samples=SAMPLES, adjacency="add_remove")
+        return SEARCHES[self.search].rate(nano, samples=SAMPLES, starts=self.starts, adjacency="add_remove")
 
     @property
     def charge(self) -> float:
         """What the search costs as we account: ε, or for the paper's draws what they are worth."""
-        return float(self.rate * SEARCHES[self.search].draws(SAMPLES))
+        return float(self.rate * SEARCHES[self.search].draws(SAMPLES, self.starts))
+
+
+def in_all_ways(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Return the cases as we do them, those that utility steers from one start too, and as in the paper."""
+    ours = tuple(cases)
+    one = tuple(case.from_one_start for case in ours if SEARCHES[case.search].steered)
+    return (*ours, *one, *(case.as_in_the_paper for case in ours))
 
 
 def search_cases() -> tuple[Case, ...]:
-    """Return the cases of Tables 2 to 5, 8 and 9, each with our accounting and the paper's."""
+    """Return the cases of Tables 2 to 5, 8 and 9."""
     ours = [Case(search) for search in ("exact", "uniform", "random_walk", "depth_first", "breadth_first")]
     ours += [Case(search, "overlap") for search in ("depth_first", "breadth_first")]
     ours += [Case("breadth_first", epsilon=epsilon) for epsilon in EPSILONS if epsilon != EPSILON]
-    return (*ours, *(Case(case.search, case.utility, case.epsilon, "paper") for case in ours))
+    return in_all_ways(ours)
 
 
 def detector_cases() -> tuple[Case, ...]:
     """Return the cases of Tables 6 and 7."""
-    return (
-        Case("exact"),
-        Case("breadth_first"),
-        Case("breadth_first", accounting="paper"),
-    )
+    return in_all_ways([Case("exact"), Case("breadth_first")])
 
 
 def measure(
@@ -137,6 +152,7 @@ def _results(
                 rate=case.rate,
                 noise=Noise.seeded(draw),
                 start=start,
+                starts=case.starts,
                 samples=SAMPLES,
                 tries=TRIES,
             )
@@ -154,7 +170,7 @@ def _results(
 def _fields(case: Case, choices: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {"search": case.search, "samples": SAMPLES, "tries": TRIES}
     if SEARCHES[case.search].takes_start:
-        fields["start"] = choices
+        fields |= {"start": choices, "starts": case.starts}
     if case.utility == "overlap":
         fields |= {"utility": "overlap", "target": choices}
     return fields

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from anonymaly.reproduce.confidence import Sample, sample, weighted_sample
+from anonymaly.explain.search import SEARCHES
+from anonymaly.reproduce.confidence import Sample, sample
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.paper import CHANGES, EPSILONS, MATCHES, TIMES, UTILITIES, paper_rate
 from anonymaly.reproduce.searches import Case
@@ -15,10 +16,8 @@ from anonymaly.reproduce.searches import Case
 Measure = Literal["seconds", "utility", "match"]
 
 DIRECT = "The paper's three days for exact are for a reference file of all records; ours is for one answer."
-BLUNT = "at the paper's ε1"
-# The paper's reference file lists the outliers of each context. Whoever draws from it meets a record that
-# stands out in many contexts more often than one that stands out in few: these means are weighted so.
-WEIGHTED = "by valid contexts"
+ONE_START = "from one start"
+AS_PRINTED = "one start, the paper's ε1"
 SEARCH_ORDER = ("uniform", "random_walk", "depth_first", "breadth_first", "exact")
 
 
@@ -35,7 +34,7 @@ class Line:
     ours
         Our figures at the same ε, as we account.
     further
-        Further figures by name: with draws as blunt as the paper's, or the share of equal sets.
+        Further figures by name: from one start, with draws as blunt as the paper's, the share of equal sets.
     rates
         ε, and ε1 as we and the paper account.
     """
@@ -157,23 +156,21 @@ def _utilities(
     lines = []
     for name, case in cases.items():
         printed = UTILITIES[number].get(name)
-        blunt = Case(case.search, case.utility, case.epsilon, "paper")
+        one = case.from_one_start if SEARCHES[case.search].steered else case
         lines.append(
             Line(
                 name,
                 None if printed is None else asdict(printed),
-                sample([entry["results"][case.name]["utility"] for entry in outliers]),
-                {
-                    BLUNT: sample([entry["results"][blunt.name]["utility"] for entry in outliers]),
-                    WEIGHTED: weighted_sample(
-                        [entry["results"][case.name]["utility"] for entry in outliers],
-                        [entry["valid"] for entry in outliers],
-                    ),
-                },
+                _utility(case, outliers),
+                {ONE_START: _utility(one, outliers), AS_PRINTED: _utility(case.as_in_the_paper, outliers)},
                 _rates(case),
             )
         )
     return Table(number, title, "utility", tuple(lines), note)
+
+
+def _utility(case: Case, outliers: Sequence[Entry]) -> Sample:
+    return sample([entry["results"][case.name]["utility"] for entry in outliers])
 
 
 def _rates(case: Case) -> dict[str, float]:
@@ -182,7 +179,7 @@ def _rates(case: Case) -> dict[str, float]:
         "rate": float(case.rate),
         "paper_rate": float(paper_rate(case.search, case.epsilon)),
         # What draws at the paper's ε1 cost as we account.
-        "paper_charge": Case(case.search, case.utility, case.epsilon, "paper").charge,
+        "paper_charge": case.as_in_the_paper.charge,
     }
 
 

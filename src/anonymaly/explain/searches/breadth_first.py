@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymaly.explain.searches.graph import Oracle, choose, starting_context, valid_neighbours
+from anonymaly.explain.searches.graph import Oracle, choose, starting_contexts, valid_neighbours
 from anonymaly.noise import Noise
 
 
@@ -17,13 +17,15 @@ def breadth_first(
     rate: Fraction,
     noise: Noise,
     start: int | None = None,
+    starts: int = 1,
     samples: int,
     tries: int,
 ) -> int | None:
     """Visit one after another of the known valid contexts, by utility, and choose one of those visited.
 
-    Known are the valid neighbours of the contexts visited before. Ends when ``samples`` contexts were
-    visited, the start included, or all that can be reached. ``tries`` bounds the search for a start.
+    Known are up to ``starts`` contexts to begin at, one of them ``start`` if given, the others drawn blindly,
+    and the valid neighbours of the contexts visited before. Ends when ``samples`` contexts were
+    visited, the starts among them, or all that can be reached. ``tries`` bounds the draws for starts.
 
     Examples
     --------
@@ -32,11 +34,15 @@ def breadth_first(
     >>> breadth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    chosen = starting_context(oracle, start, tries, noise)
-    if chosen is None:
+    begun = starting_contexts(oracle, start, starts, tries, noise)
+    if not begun:
         return None
+    # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
+    chosen = begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
     visited = {chosen: None}
-    waiting: dict[int, int] = {}  # context → utility, asked for once
+    utilities = oracle.utility(np.array(begun, np.int64))
+    waiting = dict(zip(begun, utilities.tolist(), strict=True))  # context → utility, asked for once
+    del waiting[chosen]
     while len(visited) < samples:
         fresh = [
             context
@@ -47,7 +53,7 @@ def breadth_first(
         waiting.update(zip(fresh, utilities.tolist(), strict=True))
         if not waiting:
             break
-        # One of at most samples - 1 choices; with the draw at the end that makes samples (Lemma 7).
+        # One of at most samples - 1 choices behind the first; one more draw follows at the end (Lemma 7).
         chosen = list(waiting)[noise.choose(list(waiting.values()), rate)]
         del waiting[chosen]
         visited[chosen] = None

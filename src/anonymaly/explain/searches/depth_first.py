@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.explain.searches.graph import Oracle, choose, starting_context, valid_neighbours
+from anonymaly.explain.searches.graph import Oracle, choose, starting_contexts, valid_neighbours
 from anonymaly.noise import Noise
 
 
@@ -15,13 +15,16 @@ def depth_first(
     rate: Fraction,
     noise: Noise,
     start: int | None = None,
+    starts: int = 1,
     samples: int,
     tries: int,
 ) -> int | None:
     """Go from a valid context to valid neighbours chosen by utility, and choose one of those visited.
 
-    Goes back by one when all valid neighbours of a context were visited. Ends when ``samples`` contexts were
-    visited, the start included, or all that can be reached. ``tries`` bounds the search for a start.
+    Begins at one of up to ``starts`` contexts, chosen by utility: ``start`` if given, the others drawn
+    blindly. Goes back by one when all valid neighbours of a context were visited, and at last to the other
+    starts. Ends when ``samples`` contexts were visited, the start included, or all that can be reached.
+    ``tries`` bounds the draws for starts.
 
     Examples
     --------
@@ -31,18 +34,20 @@ def depth_first(
     >>> depth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    first = starting_context(oracle, start, tries, noise)
-    if first is None:
+    begun = starting_contexts(oracle, start, starts, tries, noise)
+    if not begun:
         return None
+    # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
+    first = begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
     visited = {first: None}
-    path = [valid_neighbours(oracle, first)]  # of each context on the stack, its valid neighbours
+    path = [begun, valid_neighbours(oracle, first)]  # the starts; of each context on the stack its neighbours
     while path and len(visited) < samples:
         children = [context for context in path[-1] if context not in visited]
         if not children:
             path.pop()
             continue
-        # One of at most samples - 1 choices; with the draw at the end that makes samples (Lemma 7). The paper
-        # makes one choice more, of a context that is never visited.
+        # One of at most samples - 1 choices behind the first; one more draw follows at the end (Lemma 7). The
+        # paper makes one choice more, of a context that is never visited.
         chosen = choose(oracle, children, rate, noise)
         visited[chosen] = None
         path.append(valid_neighbours(oracle, chosen))

@@ -42,12 +42,13 @@ def exact(
     rate: Fraction,
     noise: Noise,
     start: int | None = None,
+    starts: int = 1,
     samples: int = 1,
     tries: int = 1,
 ) -> int | None:
     """Choose among all valid contexts, or return none if there is none.
 
-    The only search that asks about all 2^F contexts. It has no use for ``start``, ``samples`` and ``tries``.
+    The only search that asks about all 2^F contexts. It has no use for the parameters of the others.
 
     Examples
     --------

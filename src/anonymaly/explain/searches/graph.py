@@ -24,6 +24,8 @@ Integers = npt.NDArray[np.int64]
 
 MOST_FREE_BITS = 62  # contexts are kept as signed 64-bit integers
 FIRST_BLOCK = 256
+# Blind draws for further starts where one is at hand: under 0.1 s where nearly all of them miss.
+FURTHER_DRAWS = 32_768
 LARGEST_BLOCK = 65_536
 
 
@@ -106,6 +108,24 @@ def starting_context(oracle: Oracle, start: int | None, tries: int, noise: Noise
     if not 0 <= start < 1 << oracle.free_bits:
         raise InputError("is not a context of this space", field="start")
     return start if bool(oracle.valid(np.array([start], np.int64))[0]) else None
+
+
+def starting_contexts(oracle: Oracle, start: int | None, starts: int, tries: int, noise: Noise) -> list[int]:
+    """Return up to ``starts`` different valid contexts: the given one, and others drawn blindly.
+
+    None at all if a given context is not valid, or if ``tries`` draws met no valid one.
+    """
+    first = starting_context(oracle, start, tries, noise)
+    if first is None:
+        return []
+    found = {first: None}
+    # How many are found is a function of validity and coins, as the first one is (Lemma 4).
+    further = valid_contexts(oracle, min(tries, FURTHER_DRAWS), noise) if starts > 1 else ()
+    for context in further:
+        if len(found) == starts:
+            break
+        found[context] = None
+    return list(found)
 
 
 def valid_neighbours(oracle: Oracle, context: int) -> list[int]:

@@ -15,6 +15,7 @@ def random_walk(
     rate: Fraction,
     noise: Noise,
     start: int | None = None,
+    starts: int = 1,
     samples: int,
     tries: int,
 ) -> int | None:
@@ -22,6 +23,7 @@ def random_walk(
 
     The walk ends when it has met ``samples`` different contexts, the start included, after ``tries`` steps,
     or when no context is left that it could meet. Without a start, ``tries`` also bounds the search for one.
+    It begins at one context, whatever ``starts`` says: a blind walk cannot tell which of several is best.
 
     Examples
     --------

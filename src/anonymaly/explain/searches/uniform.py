@@ -15,13 +15,14 @@ def uniform(
     rate: Fraction,
     noise: Noise,
     start: int | None = None,
+    starts: int = 1,
     samples: int,
     tries: int,
 ) -> int | None:
     """Draw contexts uniformly until ``samples`` different valid ones are found, and choose one of them.
 
     After ``tries`` draws it chooses among those found so far, and returns none if there are none. It has no
-    use for ``start``.
+    use for ``start`` and ``starts``.
 
     Examples
     --------
