@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """One partition of a row of cells into runs, drawn by the product of the runs' weights.
 
-A run holds 1, 2, 4, ... or 2^(K-1) neighbouring cells, and has the weight w = 2^(-e/2^30) for an integer e. With
-Z_0 = 1 and Z_i = Σ_k Z_(i-2^k)·w(the run of 2^k cells that ends before cell i), Z_i is the sum of the products of
-all partitions of the first i cells. Backwards from the last cell, the run that ends at i has 2^k cells with
-probability Z_(i-2^k)·w/Z_i; then a partition's probability is the product of its weights over Z_n.
+A run holds 1, 2, 4, ... or 2^(K-1) neighbouring cells, and has the weight w = 2^(-e/2^30) for an integer e.
+With Z_0 = 1 and Z_i = Σ_k Z_(i-2^k)·w(the run of 2^k cells that ends before cell i), Z_i is the sum of the
+products of all partitions of the first i cells. Backwards from the last cell, the run that ends at i has
+2^k cells with probability Z_(i-2^k)·w/Z_i; then a partition's probability is the product of its weights
+over Z_n.
 
-Numbers are mantissas below 1 (floats) with orders of two (integers), so that none underflows. What is rounded is
-Z, and the powers of two in three tables; the choices are drawn exactly from the rounded numbers. With u = 2^-53:
+Numbers are mantissas below 1 (floats) with orders of two (integers), so that none underflows. What is
+rounded is Z, and the powers of two in three tables; the choices are drawn exactly from the rounded numbers.
+With u = 2^-53:
 
-- an entry of a table has a relative error of at most u, so a product Z·w of four numbers has at most 6 u (three
-  entries, three multiplications), beside the error of Z;
-- K such products are added with K - 1 roundings; terms 2^1000 times smaller than the largest are left out, which
-  changes the sum by less than u. So the sum drawn from, Σ_k a_k, and the stored Z_i differ by at most K u.
+- an entry of a table has a relative error of at most u, so a product Z·w of four numbers has at most 6 u
+  (three entries, three multiplications), beside the error of Z;
+- K such products are added with K - 1 roundings; terms 2^1000 times smaller than the largest are left out,
+  which changes the sum by less than u. So the sum drawn from, Σ_k a_k, and the stored Z_i differ by at most
+  K u.
 
-A step of the backward pass therefore has the probability w·Z_(i-2^k)/Z_i·e^d with stored Z and |d| ≤ 1.01·(K + 6)·u.
-The stored Z cancel along the steps but for the last: a partition of at most n runs has the probability
-e^(d')·Π w/Z_n with |d'| ≤ 1.01·n·(K + 6)·u; and as these probabilities sum to 1, the stored Z_n is Σ Π w but for a
-factor within e^(±1.01·n·(K + 6)·u). So every partition's probability is its ideal one within a factor e^(±η),
-η = 2.02·n·(K + 6)·u. (Products and sums of errors are below 2^-20, whence 1.01.)
+A step of the backward pass therefore has the probability w·Z_(i-2^k)/Z_i·e^d with stored Z and |d| ≤
+1.01·(K + 6)·u. The stored Z cancel along the steps but for the last: a partition of at most n runs has the
+probability e^(d')·Π w/Z_n with |d'| ≤ 1.01·n·(K + 6)·u; and as these probabilities sum to 1, the stored Z_n
+is Σ Π w but for a factor within e^(±1.01·n·(K + 6)·u). So every partition's probability is its ideal one
+within a factor e^(±η), η = 2.02·n·(K + 6)·u. (Products and sums of errors are below 2^-20, whence 1.01.)
 """
 
 from __future__ import annotations
@@ -79,12 +82,8 @@ def powers() -> Floats:
 def weighted(mantissa: float, exponent: int, table: Floats) -> float:
     """Return the mantissa times the fractional part of the weight; whole orders are left to `orders`."""
     mask = (1 << DIGIT) - 1
-    return (
-        mantissa
-        * table[0, exponent >> (2 * DIGIT) & mask]
-        * table[1, exponent >> DIGIT & mask]
-        * table[2, exponent & mask]
-    )
+    first, second, third = exponent >> (2 * DIGIT) & mask, exponent >> DIGIT & mask, exponent & mask
+    return mantissa * table[0, first] * table[1, second] * table[2, third]  # type: ignore[no-any-return]
 
 
 @compiled
@@ -115,8 +114,9 @@ def choose_size(
 ) -> int:
     """Return k with probability exactly proportional to the rounded Z_(end-2^k)·w.
 
-    A size is proposed uniformly and accepted with probability mantissa·2^(order - largest order): so many coins
-    that all show 0, then a uniform number of 56 bits below the mantissa. No weight is too small to be drawn.
+    A size is proposed uniformly and accepted with probability mantissa·2^(order - largest order): so many
+    coins that all show 0, then a uniform number of 56 bits below the mantissa. No weight is too small to be
+    drawn.
     """
     count = 0
     largest = np.int64(-(2**62))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many exact binomial draws with one probability, in compiled code.
 
-The algorithm is that of `binomial`: all trials of a count reveal their uniform numbers together, digit by digit.
-About two random bits are used for each trial.
+The algorithm is that of `binomial`: all trials of a count reveal their uniform numbers together, digit by
+digit. About two random bits are used for each trial.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def heads(stream: Stream, tosses: int) -> int:
 
 
 @compiled
-def thin(
-    stream: Stream, span: Span, output: Integers, counts: Integers, digits: Digits, exact: bool
-) -> bool:
+def thin(stream: Stream, span: Span, output: Integers, counts: Integers, digits: Digits, exact: bool) -> bool:
     """Fill with the number of successes among each count's trials; counts too large are left at 0."""
     for position in range(span[0], span[1]):
         at_chunk(stream, position)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A method chosen by how many sensitive records there are, which is asked first with a fiftieth of ε.
 
-The non-sensitive counts alone leave out the sensitive records: a total error of their number. The hybrid method adds
-noise to every bin: a total error of about bins/ε. So their number is compared with bins/ε. The factor was fixed by
-experiment on the seven histograms of DPBench; a larger one gains in mean relative error, which rewards leaving out,
-and loses in total error.
+The non-sensitive counts alone leave out the sensitive records: a total error of their number. The hybrid
+method adds noise to every bin: a total error of about bins/ε. So their number is compared with bins/ε. The
+factor was fixed by experiment on the seven histograms of DPBench; a larger one gains in mean relative
+error, which rewards leaving out, and loses in total error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEWEST_BINS = 256  # with fewer, the answer's noise of 50/ε would drown what it
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
-    """Return the rates of the number of sensitive records and of both methods, of which one runs (Lemma 10)."""
+    """Return the rates of the question and of both methods, of which one runs (Lemma 10)."""
     if bins < FEWEST_BINS:
         return both.rates(epsilon, adjacency, bins)
     asking = ASKING_SHARE * epsilon

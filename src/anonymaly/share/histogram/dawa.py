@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DAWA that keeps its promise: a partition by the exponential mechanism, then the buckets' totals with noise."""
+"""DAWA that keeps its promise: a partition by the exponential mechanism, then its totals with noise."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LOG_2 = Fraction(6_931_471_805_599_453_095, 10**19)  # a little above ln 2
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
-    """Return what a unit of the partition's score weighs, and the rate of the totals' noise (Lemmas 5 to 7)."""
+    """Return what a unit of the partition's score weighs, and the totals' rate (Lemmas 5 to 7)."""
     share = PARTITION_SHARE * epsilon
     rounding = 2 * partition_error(bins, window_sizes(bins))
     if share <= rounding:
         raise InputError(
-            f"is too small: {float(rounding / PARTITION_SHARE):.1e} of it pays for rounding with {bins:,} bins",
+            f"is too small: {float(rounding / PARTITION_SHARE):.1e} pays for rounding with {bins:,} bins",
             field="epsilon",
             next_step="Give more, or use another method.",
         )

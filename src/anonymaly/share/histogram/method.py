@@ -50,8 +50,8 @@ class Method:
     reads_every : bool
         Whether it looks at all records.
     reads_non_sensitive : bool
-        Whether it looks at the non-sensitive records by themselves. If it does not, its promise is differential
-        privacy for everyone, and no policy is needed.
+        Whether it looks at the non-sensitive records by themselves. If it does not, its promise is
+        differential privacy for everyone, and no policy is needed.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One-sided counts, set to 0 where negative, and the noise's median added to the others (004, Algorithm 2)."""
+"""One-sided counts, 0 where negative, else with the noise's median added (004, Algorithm 2)."""
 
 from __future__ import annotations
 

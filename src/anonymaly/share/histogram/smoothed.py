@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts plus two-sided noise, smoothed: differential privacy, and far nearer to sparse or level histograms."""
+"""Counts plus two-sided noise, smoothed: differential privacy, nearer to sparse or level histograms."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 from anonymaly.noise import Noise
 from anonymaly.share.histogram.counts import Integers, Rates
@@ -17,7 +15,7 @@ def smoothed(every: Integers, non_sensitive: Integers | None, *, rates: Rates, n
     Examples
     --------
     >>> counts = [0] * 40 + [60, 61, 59, 60]
-    >>> smoothed(counts, None, rates={"two_sided": Fraction(1)}, noise=Noise.seeded(1)).tolist()[38:]
+    >>> smoothed(counts, None, rates={"two_sided": 1}, noise=Noise.seeded(1)).tolist()[38:]
     [0, 0, 60, 60, 60, 60]
     """
     return smooth(geometric(every, non_sensitive, rates=rates, noise=noise), rates["two_sided"])

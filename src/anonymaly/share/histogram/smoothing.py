@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise taken out of released counts again: runs of cells that noise alone tells apart get one level.
 
-Only released numbers and public rates are used, so it costs nothing (Lemma 0). Let the released counts be true
-counts plus two-sided noise of a rate r. Then r·Σ|released - level| is minus the log-likelihood of a level, up to a
-constant, and the median is the best level. The row is cut into runs so that this cost plus a price for each run is
-smallest, by dynamic programming over runs of 1, 2, 4, ... cells:
+Only released numbers and public rates are used, so it costs nothing (Lemma 0). Let the released counts be
+true counts plus two-sided noise of a rate r. Then r·Σ|released - level| is minus the log-likelihood of a
+level, up to a constant, and the median is the best level. The row is cut into runs so that this cost plus a
+price for each run is smallest, by dynamic programming over runs of 1, 2, 4, ... cells:
 
-- a run of zeros costs ln(n)/10, a run of another level ln(n) + ln(1/(2r)), the latter at least ln(n). Of n cells of
-  noise alone, n·e^-(ln n + c) = e^-c would else be taken for counts of about 1/r; the price grows with 1/r so that
-  falsely reported mass stays as small as at r = 1/2;
+- a run of zeros costs ln(n)/10, a run of another level ln(n) + ln(1/(2r)), the latter at least ln(n). Of n
+  cells of noise alone, n·e^-(ln n + c) = e^-c would else be taken for counts of about 1/r; the price grows
+  with 1/r so that falsely reported mass stays as small as at r = 1/2;
 - a level below 2/r is reported as 0. Levels that low cannot be told from a few large counts among zeros, and
   spreading those over zeros is worse than leaving them out, in mean relative error and in total error.
 
-Where a total was released for a run of cells, each cell has an equal share of it: Σ|share - level| over the run is
-then |total - run·level|, so the same cost is the likelihood of the totals.
+Where a total was released for a run of cells, each cell has an equal share of it: Σ|share - level| over the
+run is then |total - run·level|, so the same cost is the likelihood of the totals.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipe of 004, section 5.2: a differentially private histogram, corrected by bins that seem to hold nothing.
+"""The recipe of 004, section 5.2: a differentially private histogram, corrected by bins that seem empty.
 
-With a small share of ε, the bins without non-sensitive records are released one-sidedly; a private model of the
-whole histogram is made with the rest; then those bins are set to 0, and each piece of the model that is level keeps
-its total, spread over its other bins.
+With a small share of ε, the bins without non-sensitive records are released one-sidedly; a private model of
+the whole histogram is made with the rest; then those bins are set to 0, and each piece of the model that is
+level keeps its total, spread over its other bins.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def two_phase(
 def release_zero_bins(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Booleans:
     """Return which bins are taken to be empty: one with c non-sensitive records with probability e^(-rate·c).
 
-    That is the law of the bins in which a sample holds nothing, and that of the bins that one-sided noise brings
-    to 0 or below (Lemma 8).
+    That is the law of the bins in which a sample holds nothing, and that of the bins that one-sided noise
+    brings to 0 or below (Lemma 8).
 
     Examples
     --------

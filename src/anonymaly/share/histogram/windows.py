@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far the numbers of a window are from their median: for every window of 1, 2, 4, ... neighbouring cells.
 
-The windows of one length slide over the row; a Fenwick tree over the distinct numbers holds how many of each, and
-their sum, so that a step takes time logarithmic in how many distinct numbers there are.
+The windows of one length slide over the row; a Fenwick tree over the distinct numbers holds how many of
+each, and their sum, so that a step takes time logarithmic in how many distinct numbers there are.
 """
 
 from __future__ import annotations
