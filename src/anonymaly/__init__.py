@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
+    from anonymaly.share.histogram_query import ShareHistogram
+    from anonymaly.share.sample_query import ShareSample
     from anonymaly.simulation import simulate
+    from anonymaly.table import Table
 
 __all__ = [
     "AnomalyModel",
@@ -46,6 +49,9 @@ __all__ = [
     "Preview",
     "Query",
     "SameContexts",
+    "ShareHistogram",
+    "ShareSample",
+    "Table",
     "Timestamps",
     "__version__",
     "compose",
@@ -71,6 +77,7 @@ _HOMES = {
     "Preview": "answer",
     "Query": "query",
     "SameContexts": "rules",
+    "Table": "table",
     "Timestamps": "domain",
     "compose": "guarantee",
     "simulate": "simulation",

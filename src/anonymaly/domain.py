@@ -18,6 +18,9 @@ from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, 
 from anonymaly.errors import InputError
 from anonymaly.value import Number, Ordered, Value, is_text
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 
 class Interval(Value):
     """A number between two public bounds, optionally on a grid of ``step``.
@@ -74,6 +77,15 @@ class Interval(Value):
             return False
         return bool(self.low <= value <= self.high)  # type: ignore[operator]  # all real numbers compare
 
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        # Engines compare floats, and the float nearest to a long whole number may lie outside.
+        low, high = float(self.low), float(self.high)
+        low = math.nextafter(low, math.inf) if low < self.low else low
+        high = math.nextafter(high, -math.inf) if high > self.high else high
+        within: ir.BooleanValue = column.between(low, high)
+        return within
+
     def describe(self) -> str:
         """Say the domain in a few words."""
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
@@ -116,6 +128,11 @@ class Categories(Value):
     def contains(self, value: Any) -> bool:
         """Say whether a value is one of the list."""
         return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        listed: ir.BooleanValue = column.isin(list(self.values))
+        return listed
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -160,6 +177,11 @@ class Flag(Value):
     def contains(self, value: Any) -> bool:
         """Say whether a value is true or false; null is neither."""
         return isinstance(value, bool)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -213,6 +235,11 @@ class Timestamps(Value):
         """Say whether a moment lies between the two."""
         return isinstance(value, datetime) and value.tzinfo is None and self.start <= value <= self.end
 
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        within: ir.BooleanValue = column.between(self.start, self.end)
+        return within
+
     def describe(self) -> str:
         """Say the domain in a few words."""
         return f"{self.start} to {self.end}"
@@ -226,6 +253,11 @@ class Opaque(Value):
     def contains(self, value: Any) -> bool:
         """Anything but null."""
         return value is not None
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
 
     def describe(self) -> str:
         """Say the domain in a few words."""

@@ -6,4 +6,6 @@ from __future__ import annotations
 QUESTIONS: dict[str, str] = {
     "count": "anonymaly.count.query:Count",
     "explain": "anonymaly.explain.query:Explain",
+    "share-sample": "anonymaly.share.sample_query:ShareSample",
+    "share-histogram": "anonymaly.share.histogram_query:ShareHistogram",
 }

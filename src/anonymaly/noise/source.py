@@ -22,6 +22,7 @@ from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, r
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.noise.keyed import KeyedNoise
 from anonymaly.noise.partition import LARGEST_EXPONENT, partition
+from anonymaly.noise.permutation import shuffle
 from anonymaly.noise.probability import ExactProbability, decide, floor_of, read_probability
 
 Probability = Fraction | ExactProbability
@@ -231,6 +232,20 @@ class Noise:
             return words.below(bound)
         return np.array([words.below(bound) for _ in range(length)], dtype=object)
 
+    def permutation(self, size: int) -> Integers:
+        """Draw an order of the numbers from 0 to size - 1, each as likely as any other.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).permutation(5).tolist()
+        [2, 4, 1, 0, 3]
+        """
+        order = np.arange(read_integer(size, "size"), dtype=np.int64)
+        stream = open_stream(self._fresh_key())
+        shuffle(stream, order)
+        check(stream)
+        return order
+
     def binomial(self, trials: int, probability: Probability) -> int:
         """Draw the number of successes among any number of trials.
 
@@ -278,13 +293,14 @@ class Noise:
     def partition(self, exponents: npt.ArrayLike) -> Integers:
         """Cut a row of n cells into runs of 1, 2, 4, ... cells, by the product of the runs' weights.
 
-        Every partition is as likely as it should be but for a factor within exp(±`partition_error(n, sizes)`).
+        Every partition is as likely as it should be but for a factor within exp(±`partition_error(n,
+        sizes)`).
 
         Parameters
         ----------
         exponents : array of int, sizes × (n + 1)
-            Row k, column i: e of the run of 2^k cells that ends before cell i; its weight is 2^(-e/2^30). Below
-            2^61 in size. Where i < 2^k there is no such run, and the number is not looked at.
+            Row k, column i: e of the run of 2^k cells that ends before cell i; its weight is 2^(-e/2^30).
+            Below 2^61 in size. Where i < 2^k there is no such run, and the number is not looked at.
 
         Returns
         -------
