@@ -46,7 +46,9 @@ def levels(
     >>> len(chart.spec.layer)
     3
     """
-    x = alt.X("x:N", sort=list(x_order), axis=alt.Axis(title=x_label, labelAngle=0 if joined else -40))
+    band = alt.Undefined if joined else alt.Scale(paddingInner=0.4, paddingOuter=0.2)
+    angle = 0 if joined else -40
+    x = alt.X("x:N", sort=list(x_order), scale=band, axis=alt.Axis(title=x_label, labelAngle=angle))
     ticks = [step * 10.0**power for power in range(-3, 6) for step in (1, 2, 5)]
     axis = alt.Axis(title=y_label, format="~g", values=ticks)
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False), axis=axis)

@@ -86,8 +86,8 @@ def reproduce_share(
     entries = measure_inputs(
         histograms, journal, runs=runs, seed=seed, adjacency=adjacency, progress=progress or Progress(None)
     )
-    tables = all_tables(entries, histograms, runs)
-    found = Reproduction(tuple(tables), tuple(draw(entries, runs, output)))
+    tables = all_tables(entries, histograms, runs, adjacency)
+    found = Reproduction(tuple(tables), tuple(draw(entries, runs, adjacency, output)))
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / "tables.json").write_text(text + "\n", encoding="utf-8")
     return found

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from anonymaly.guarantee.change import Adjacency
 from anonymaly.report.charts import Row, save
 from anonymaly.report.levels import levels
 from anonymaly.reproduce.journal import Entry
@@ -15,6 +16,7 @@ from anonymaly.reproduce.share_measure import EPSILONS, SUPPRESS
 from anonymaly.reproduce.share_tables import (
     DATASET_RATIOS,
     FIGURE_RATIOS,
+    FORMS,
     Regrets,
     chosen_at,
     present_histograms,
@@ -25,10 +27,10 @@ BESIDE = ("auto", *SUPPRESS, "one_sided_l1")
 SHARE = "share of non-sensitive records"
 
 
-def draw(entries: Sequence[Entry], runs: int, folder: Path) -> list[Path]:
+def draw(entries: Sequence[Entry], runs: int, form: Adjacency, folder: Path) -> list[Path]:
     """Draw all pictures; return their files."""
     regrets = Regrets(entries)
-    said = f"{runs} runs on each of {len(entries)} inputs, replace form; 1 is the best method on each input"
+    said = f"{runs} runs on each of {len(entries)} inputs, {FORMS[form]} form; 1 is the best method on each"
     mean = f"mean regret of the mean relative error, both policies\n{said}"
     names = present_histograms(entries)
     by_epsilon = [Panel(f"ε = {epsilon}", epsilon, "mre", "ratio", RATIOS) for epsilon in EPSILONS]
@@ -60,7 +62,7 @@ def draw(entries: Sequence[Entry], runs: int, folder: Path) -> list[Path]:
             x_order=panels[0].places,
             columns=[panel.title for panel in panels],
             joined=panels[0].field == "ratio",
-            width=300 if len(panels) < 3 else 240,
+            width=240 if panels is by_epsilon else 300,
         )
         paths += save(chart, folder, f"figure_{number}")
     return paths

@@ -9,6 +9,7 @@ from math import exp
 from statistics import fmean
 from typing import Any
 
+from anonymaly.guarantee.change import Adjacency
 from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.share_data import HISTOGRAMS, POLICIES, RATIOS, Integers, sparsity
@@ -29,6 +30,7 @@ PUBLISHED_DAWA = {
 PAPERS = ("sample", "one_sided", "one_sided_l1", "dawaz", "geometric", "dawa")  # 004's six, as we build them
 FIGURE_RATIOS = RATIOS[:5]  # Figures 7 and 8 leave the smallest shares out
 DATASET_RATIOS = ("0.99", "0.50", "0.25")
+FORMS: dict[Adjacency, str] = {"replace": "replace", "add_remove": "add/remove"}
 LEAST_RELATIVE = 0.01  # smaller percentiles count as this one; in sparse histograms they are often 0
 
 Chosen = Callable[[Entry], bool]
@@ -79,13 +81,15 @@ class Regrets:
         return fmean(self.of(entry, method, epsilon, measure) for entry in self.entries if chosen(entry))
 
 
-def all_tables(entries: Sequence[Entry], histograms: Mapping[str, Integers], runs: int) -> list[Table]:
+def all_tables(
+    entries: Sequence[Entry], histograms: Mapping[str, Integers], runs: int, form: Adjacency
+) -> list[Table]:
     """Return all tables."""
     regrets = Regrets(entries)
     return [
         released_table(histograms),
         scale_table(histograms),
-        dawa_table(entries, runs),
+        dawa_table(entries, runs, form),
         overall_table(regrets, Regrets(entries, PAPERS)),
         *(ratio_table(regrets, epsilon) for epsilon in EPSILONS),
         *(policy_table(regrets, number, measure) for number, measure in ((7, "mre"), (8, "rel95"))),
@@ -116,7 +120,7 @@ def scale_table(histograms: Mapping[str, Integers]) -> Table:
     return Table("Table 2. The histograms", heads, lines)
 
 
-def dawa_table(entries: Sequence[Entry], runs: int) -> Table:
+def dawa_table(entries: Sequence[Entry], runs: int, form: Adjacency) -> Table:
     """Return the errors of the differentially private methods at ε = 1 beside the published code's."""
     lines: list[Line] = []
     for name in present_histograms(entries):
@@ -135,7 +139,7 @@ def dawa_table(entries: Sequence[Entry], runs: int) -> Table:
     heads = ("", "published, not private: MRE", "dawa: MRE", "ratio", "L1", "smoothed: MRE", "ratio", "L1")
     draws = len(chosen) * runs
     note = f"Means over {draws} draws each: these methods do not look at the policy."
-    return Table("Errors of DAWA at ε = 1, replace form", heads, tuple(lines), note)
+    return Table(f"Errors of DAWA at ε = 1, {FORMS[form]} form", heads, tuple(lines), note)
 
 
 def overall_table(regrets: Regrets, among_papers: Regrets) -> Table:
