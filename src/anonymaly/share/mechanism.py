@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,9 @@ def release_sample(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) 
     probability = kept_probability(rate)
 
     def kept() -> Pieces:
-        for batch in records:
+        # No record and one record are treated alike: an empty batch stands for no batch.
+        first = next(records, pa.RecordBatch.from_pylist([], records.schema))
+        for batch in chain([first], records):
             yield batch, np.flatnonzero(noise.bernoulli(probability, batch.num_rows))
 
     return Table.of(records.schema, shuffled(records.schema, kept(), noise))

@@ -8,6 +8,7 @@ is equally likely (Lemma S2 of GUARANTEE.md).
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -79,9 +80,16 @@ def shuffled(schema: pa.Schema, pieces: Pieces, noise: Noise, *, memory: int = M
     >>> sorted(pa.concat_tables(some).column("age").to_pylist())
     [1, 3, 4]
     """
+    rest = iter(pieces)
+    begun = list(itertools.islice(rest, 2))
+    if len(begun) == 1:
+        # A single batch is in memory anyway, and small enough to be put in order at once.
+        batch, places = begun[0]
+        yield pa.Table.from_batches([batch]).take(pa.array(places[noise.permutation(len(places))]))
+        return
     buckets = [_Bucket(schema) for _ in range(BUCKETS)]
     held = 0
-    for batch, places in pieces:
+    for batch, places in itertools.chain(begun, rest):
         chosen = noise.uniform(BUCKETS, len(places)).astype(np.uint8)
         ends = np.cumsum(np.bincount(chosen, minlength=BUCKETS)).tolist()
         scattered = batch.take(pa.array(places[np.argsort(chosen, kind="stable")]))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,21 +28,7 @@ def non_sensitive_records(table: ir.Table, columns: Sequence[str]) -> pa.RecordB
     """Return the chosen columns of the records that are not sensitive, batch by batch."""
     records = table.filter(table[NON_SENSITIVE]).select(*columns)
     schema = records.schema().to_pyarrow()
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        # At least one, so that no record and one record are treated alike.
-        found = False
-        for batch in collect_batches(records, ROWS):
-            found = True
-            yield batch
-        if not found:
-            yield _empty(schema)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
-
-
-def _empty(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+    return pa.RecordBatchReader.from_batches(schema, collect_batches(records, ROWS))
 
 
 @dataclass(frozen=True)
