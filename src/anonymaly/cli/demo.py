@@ -11,13 +11,15 @@ from rich.rule import Rule
 
 from anonymaly import Curator
 from anonymaly.answer import Answer
+from anonymaly.audit.exclusion import exclusion_attack
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.count.query import Count
 from anonymaly.datasets import census, salaries
 from anonymaly.errors import Refused
 from anonymaly.explain.query import Explain
 from anonymaly.ledger import Ledger
-from anonymaly.rules import SameContexts
+from anonymaly.rules import Policy, SameContexts
+from anonymaly.share.sample_query import ShareSample
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -62,14 +64,29 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
+    shared, attack = _share(folder)
+    show("Harmless records as they are, protected people's not at all", str(shared))
+    show("Why not simply leave the protected out? Bob is missing, so he is in the lounge:", attack)
     return {
         "explain": group.to_dict(),
+        "share": shared.to_dict(),
+        "attack": attack,
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
         "statement": statement.to_dict(),
         "verification": found.to_dict(),
     }
+
+
+def _share(folder: Path) -> tuple[Answer, str]:
+    """Publish a sample under a policy, and attack what publishing all the rest would be."""
+    people = census(name="survey", rules={"modest": Policy("income == '<=50K' and age >= 18")})
+    curator = Curator(people, budget=1.0, ledger=folder / "survey.ledger")
+    sample = curator.ask(
+        ShareSample(policy="modest", columns=["age", "education", "occupation"], epsilon=0.5)
+    )
+    return sample, "\n".join(map(str, exclusion_attack(["0.5"])))
 
 
 def _explain(folder: Path) -> Answer:

@@ -43,7 +43,7 @@ def count_cells(table: ir.Table, by: Sequence[Attribute]) -> Cells:
     """Count the records of every cell, empty ones too; records without a value of a column are in none."""
     keys = {f"key{place}": _key(table, attribute) for place, attribute in enumerate(by)}
     judged = table[NON_SENSITIVE] if NON_SENSITIVE in table.columns else ibis.literal(False)
-    placed = table.select(**keys, judged=judged.cast("int64"))
+    placed = table.select(**keys, judged=ibis.ifelse(judged, 1, 0))
     placed = placed.filter(*(placed[name].notnull() for name in keys))
     found = collect(placed.group_by(list(keys)).agg(every=placed.count(), non_sensitive=placed.judged.sum()))
     place = np.zeros(found.num_rows, np.int64)
