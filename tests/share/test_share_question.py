@@ -46,7 +46,7 @@ def test_every_declared_cell_is_counted_and_records_outside_are_in_none() -> Non
     assert cells.non_sensitive.tolist() == [0, 1, 0, 0, 2, 0, 0, 0, 1]
 
 
-@pytest.mark.parametrize("bins", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("bins", [1, 2, 3, 7, 64, 65, 4096])
 def test_bins_hold_what_the_declaration_says(bins: int) -> None:
     edges = np.linspace(0, 120, bins + 1).tolist()
     cut = am.Bins("age", edges)

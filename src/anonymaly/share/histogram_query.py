@@ -29,7 +29,7 @@ from anonymaly.share.summary import count_cells
 from anonymaly.value import Ordered
 
 MOST_CELLS = 1 << 20
-MOST_EDGES = 10_000  # of one column: the statement grows with them
+MOST_EDGES = 10_000  # of one column: the ledger keeps the question, edges and all
 
 
 class ShareHistogram(Query):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,17 +12,19 @@ import ibis
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anonymaly.attributes import Attribute
 from anonymaly.dataset import NON_SENSITIVE
 from anonymaly.domain import Bins
-from anonymaly.engine import collect, collect_batches
+from anonymaly.engine import collect_batches
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Integers = npt.NDArray[np.int64]
 ROWS = 262_144  # in a batch
+MOST_COMPARED = 65  # edges of a column that the engine compares values with
 
 
 def non_sensitive_records(table: ir.Table, columns: Sequence[str]) -> pa.RecordBatchReader:
@@ -45,31 +48,38 @@ def count_cells(table: ir.Table, by: Sequence[Attribute]) -> Cells:
     judged = table[NON_SENSITIVE] if NON_SENSITIVE in table.columns else ibis.literal(False)
     placed = table.select(**keys, judged=ibis.ifelse(judged, 1, 0))
     placed = placed.filter(*(placed[name].notnull() for name in keys))
-    found = collect(placed.group_by(list(keys)).agg(every=placed.count(), non_sensitive=placed.judged.sum()))
-    place = np.zeros(found.num_rows, np.int64)
-    for name, attribute in zip(keys, by, strict=True):
-        codes = _codes(found.column(name).to_pylist(), attribute)
-        place = place * len(attribute.values) + codes
-    size = int(np.prod([len(attribute.values) for attribute in by]))
-    every, non_sensitive = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    every[place] = [int(count) for count in found.column("every").to_pylist()]
-    non_sensitive[place] = [int(count) for count in found.column("non_sensitive").to_pylist()]
-    return Cells(every, non_sensitive)
+    counted = placed.group_by(list(keys)).agg(every=placed.count(), non_sensitive=placed.judged.sum())
+    size = math.prod(len(attribute.values) for attribute in by)
+    cells = Cells(np.zeros(size, np.int64), np.zeros(size, np.int64))
+    for batch in collect_batches(counted, ROWS):
+        place = np.zeros(batch.num_rows, np.int64)
+        for name, attribute in zip(keys, by, strict=True):
+            place = place * len(attribute.values) + _codes(batch.column(name), attribute)
+        # Several groups may fall into one cell, where a column is grouped by its values.
+        np.add.at(cells.every, place, _whole(batch.column("every")))
+        np.add.at(cells.non_sensitive, place, _whole(batch.column("non_sensitive")))
+    return cells
 
 
 def _key(table: ir.Table, attribute: Attribute) -> ir.Value:
-    """Return what records are grouped by: the value itself, or the number of its bin; null for no cell."""
+    """Return what records are grouped by: a value, or the number of its bin; null for no cell."""
     column = table[attribute.column]
     if attribute.bins is None:
-        # The value, not its number: thousands of comparisons for each record would be slow.
-        return ibis.cases((column.isin(list(attribute.values)), column), else_=ibis.null(column.type()))
-    edges = attribute.bins.edges
-    inside = column.between(float(edges[0]), float(edges[-1]))
-    return ibis.cases((inside, _bin(column, attribute.bins, 0, len(edges) - 1)), else_=ibis.null("int64"))
+        inside, key = column.isin(list(attribute.values)), column
+    else:
+        edges = attribute.bins.edges
+        inside = column.between(float(edges[0]), float(edges[-1]))
+        # A statement with thousands of edges takes a minute to write; there, values are grouped as they are.
+        key = column if _by_value(attribute.bins) else _bin(column, attribute.bins, 0, len(edges) - 1)
+    return ibis.cases((inside, key), else_=ibis.null(key.type()))
+
+
+def _by_value(bins: Bins) -> bool:
+    return len(bins.edges) > MOST_COMPARED
 
 
 def _bin(column: ir.Value, bins: Bins, first: int, end: int) -> ir.IntegerValue:
-    """Return the number of the bin, from ``first`` up to before ``end``, by halving: 12 steps for 4,096."""
+    """Return the number of the bin, from ``first`` up to before ``end``, by halving."""
     if end - first == 1:
         return ibis.literal(first, "int64")
     middle = (first + end) // 2
@@ -77,8 +87,20 @@ def _bin(column: ir.Value, bins: Bins, first: int, end: int) -> ir.IntegerValue:
     return ibis.ifelse(below, _bin(column, bins, first, middle), _bin(column, bins, middle, end))
 
 
-def _codes(values: list[object], attribute: Attribute) -> Integers:
-    if attribute.bins is not None:
-        return np.array(values, np.int64)
-    numbers = {value: number for number, value in enumerate(attribute.values)}
-    return np.array([numbers[value] for value in values], np.int64)  # type: ignore[index]
+def _codes(keys: pa.Array, attribute: Attribute) -> Integers:
+    """Return the numbers of the values or bins."""
+    if attribute.bins is None:
+        codes: Integers = pc.index_in(keys, pa.array(attribute.values, keys.type)).to_numpy()
+        return codes
+    numbers: Integers = keys.to_numpy()
+    if not _by_value(attribute.bins):
+        return numbers
+    edges = np.array(attribute.bins.edges, np.float64)
+    # The last bin holds its upper edge as well.
+    return np.minimum(np.searchsorted(edges, numbers, "right"), len(edges) - 1) - 1
+
+
+def _whole(counts: pa.Array) -> Integers:
+    # PostgreSQL's sums are decimals.
+    numbers: Integers = counts.cast(pa.int64()).to_numpy()
+    return numbers
