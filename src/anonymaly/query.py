@@ -169,7 +169,7 @@ class Query(Value):
         """Read a value back from the store."""
         return json.load(file)
 
-    def guarantee(self, declaration: Declaration) -> Guarantee:
+    def promise(self, declaration: Declaration) -> Guarantee:
         """Return the promise: who is protected, and the charge."""
         return Guarantee(self.relation(declaration), self.epsilon)
 
