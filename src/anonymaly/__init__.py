@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anonymaly.errors import AnonymalyError
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
+    from anonymaly.identify.query import Identify, Lookahead
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
@@ -39,7 +40,9 @@ __all__ = [
     "Explain",
     "Flag",
     "Guarantee",
+    "Identify",
     "Interval",
+    "Lookahead",
     "Manifest",
     "Opaque",
     "Policy",

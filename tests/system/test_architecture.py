@@ -94,8 +94,8 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         assert getattr(anonymaly, name) is not None
     assert " ".join(anonymaly.__all__) == (
         "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag Guarantee "
-        "Interval Manifest Opaque Policy Preview Query SameContexts Timestamps __version__ compose datasets "
-        "inspect simulate"
+        "Identify Interval Lookahead Manifest Opaque Policy Preview Query SameContexts Timestamps __version__ "
+        "compose datasets inspect simulate"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

@@ -79,9 +79,7 @@ def read_axes(model: AnomalyModel, columns: Mapping[str, Domain], *, field: str)
     return tuple(_axis(name, columns[name], model, columns, field) for name in model.columns)
 
 
-def _axis(
-    name: str, domain: Domain, model: AnomalyModel, columns: Mapping[str, Domain], field: str
-) -> Axis:
+def _axis(name: str, domain: Domain, model: AnomalyModel, columns: Mapping[str, Domain], field: str) -> Axis:
     if isinstance(domain, Interval):
         # At radius 0 only equality counts, and no scale changes that.
         return Axis(name, float(domain.width) if model.scaled and model.radius else 1.0, domain)

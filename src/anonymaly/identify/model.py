@@ -58,9 +58,7 @@ def steps_to_change(bound: Bound, own: Integers, within: Integers, *, beta: int,
             return np.where(np.where(own == 0, within >= beta, within > beta), crowded, sparse)
 
 
-def judge(
-    own: Integers, within: Integers, *, beta: int, k: int, bound: Bound, slack: int
-) -> Verdicts:
+def judge(own: Integers, within: Integers, *, beta: int, k: int, bound: Bound, slack: int) -> Verdicts:
     """Return the verdicts for counts that may have been stopped at ``beta + slack``.
 
     A stopped count says no, ``slack`` steps from yes, whatever else is known of it (Lemma 6). It is

@@ -156,9 +156,7 @@ def _values(asked: Asked, axes: tuple[Axis, ...]) -> dict[str, list[Any]]:
             next_step='Give one of them, such as record={"age": 97, "bmi": 51}.',
         )
     field = "record" if asked.records is None else "records"
-    given = (
-        {name: (value,) for name, value in asked.record} if asked.records is None else dict(asked.records)
-    )
+    given = {name: (value,) for name, value in asked.record} if asked.records is None else dict(asked.records)
     needed = [axis.column for axis in axes]
     missing = [name for name in needed if name not in given]
     extra = [name for name in given if name not in needed]
