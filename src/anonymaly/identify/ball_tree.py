@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows in boxes within boxes, so that a ball meets few of them.
+
+Boxes are bounded in the way rows are compared: rounding is monotone, so the sum of the gaps to a box's
+nearest or farthest corner, by the same operations in the same order, is never above or below the sum of any
+row in it. A box can therefore be counted or skipped as a whole without changing a single verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.identify.ball_kernel import arrange, copy_whole_rows, count_range, merge_boxes, split
+from anonymaly.noise.arrays import worker_threads
+
+LEAF = 64  # rows; fewer make more boxes than they save
+CHUNK = 1024  # points that a thread takes at once
+CROWDS, POINTS_PER_CROWD = 64, 4096  # a crowd is worth its search if thousands of points may share it
+HALVINGS = 6  # of a crowd's radius
+SURE = 1 - 1e-9  # of the radius: more than all rounding in a triangle
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BoxTree:
+    """A balanced tree of boxes.
+
+    Box 1 holds all rows, and box b those of 2b and 2b+1. On level l, box i has rows n·i/2^l to n·(i+1)/2^l.
+
+    Attributes
+    ----------
+    rows
+        A copy of the rows; those of one last box together, column by column.
+    boxes
+        For each box its lower corner, then its upper one.
+    depth
+        The level of the last boxes.
+    """
+
+    rows: Floats
+    boxes: Floats
+    depth: int
+
+    @classmethod
+    def of(cls, rows: Floats) -> BoxTree:
+        """Copy rows into boxes, those with a NaN left out."""
+        copy = np.empty(rows.shape, np.float64)
+        copy = copy[: copy_whole_rows(rows, copy)]
+        number, columns = len(copy), rows.shape[1]
+        depth = max(0, (number // LEAF).bit_length() - 1) if number else 0
+        boxes = np.empty((2 << depth, 2 * columns), np.float64)
+        threads = worker_threads() if depth > 4 else 1
+        top = (threads - 1).bit_length()
+        for level in range(top):
+            for index in range(1 << level):
+                split(copy, level, index)
+
+        def work(index: int) -> None:
+            arrange(copy, boxes, depth, top, index, np.empty(columns * 2 * LEAF, np.float64))
+
+        if top:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(work, range(1 << top)))
+            merge_boxes(boxes, top, 0, 0)
+        elif number:
+            work(0)
+        return cls(copy, boxes, depth)
+
+    def spread(self, number: int) -> Floats:
+        """Return rows from all over the tree: one from each of so many equal parts."""
+        rows, columns = self.rows.shape
+        leaves = np.arange(number) * (1 << self.depth) // number
+        first = rows * leaves >> self.depth
+        size = (rows * (leaves + 1) >> self.depth) - first
+        places = first[:, None] * columns + np.arange(columns) * size[:, None]
+        chosen: Floats = self.rows.reshape(-1)[places]
+        return chosen
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Balls that are known to hold at least a number of rows, the smallest first.
+
+    A point whose own ball holds one of them as a whole needs no counting. In real data nearly all do.
+    """
+
+    centres: Floats
+    room: Floats  # how far a point may be from the centre: its radius less the crowd's
+
+    @classmethod
+    def none(cls, columns: int) -> Crowds:
+        """Return no crowds."""
+        return cls(np.empty((0, columns), np.float64), np.empty(0, np.float64))
+
+
+def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: int) -> Crowds:
+    """Look for crowds of ``stop`` rows around rows from all over the tree."""
+    nothing = Crowds.none(tree.rows.shape[1])
+    if not number or not radius or len(tree.rows) < stop:
+        return nothing
+    centres = tree.spread(number)
+    stops = np.full(number, stop, np.int64)
+    low, high = np.zeros(number), np.full(number, radius)
+    for step in range(HALVINGS + 1):
+        middle = high if step == 0 else (low + high) / 2
+        limits = middle * middle if metric == 0 else middle
+        reached = _count(tree, centres, metric, limits, stops, nothing, None)[0] >= stop
+        if step == 0:
+            centres, stops, high, low = centres[reached], stops[reached], high[reached], low[reached]
+        else:
+            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    room = radius * SURE - high
+    order = np.argsort(-room, kind="stable")
+    order = order[room[order] > 0]
+    return Crowds(np.ascontiguousarray(centres[order]), room[order])
+
+
+def count_in_tree(
+    tree: BoxTree,
+    queries: Floats,
+    metric: int,
+    radius: float,
+    limit: float,
+    stops: Integers,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Integers, Integers]:
+    """Return for each point how many rows are in its ball, at least ``stops`` if so many, and its copies.
+
+    Copies are counted only where the stop was not reached.
+    """
+    if not len(tree.rows):
+        return np.zeros(len(queries), np.int64), np.zeros(len(queries), np.int64)
+    number = min(CROWDS, len(queries) // POINTS_PER_CROWD, 1 << tree.depth)
+    crowds = find_crowds(tree, metric, radius, int(stops.max()), number)
+    return _count(tree, queries, metric, np.full(len(queries), limit), stops, crowds, progress)
+
+
+def _count(
+    tree: BoxTree,
+    queries: Floats,
+    metric: int,
+    limits: Floats,
+    stops: Integers,
+    crowds: Crowds,
+    progress: Callable[[int], object] | None,
+) -> tuple[Integers, Integers]:
+    within, own = np.empty(len(queries), np.int64), np.zeros(len(queries), np.int64)
+
+    def work(start: int) -> int:
+        end = min(start + CHUNK, len(queries))
+        # A box leaves at most one other waiting on each level.
+        stack, sums = np.empty(2 * tree.depth + 2, np.int64), np.empty(2 * LEAF, np.float64)
+        count_range(
+            tree.rows, tree.boxes, tree.depth, queries, metric, limits, stops, crowds.centres, crowds.room,
+            start, end, within, own, stack, sums,
+        )  # fmt: skip
+        return end - start
+
+    starts = range(0, len(queries), CHUNK)
+    done = 0
+    # Threads live for one call only and numba's own pools are not used: see `anonymaly.noise.arrays`.
+    pool = ThreadPoolExecutor(max(1, min(worker_threads(), len(starts))))
+    try:
+        for counted in pool.map(work, starts):
+            done += counted
+            if progress is not None:
+                progress(done)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return within, own
