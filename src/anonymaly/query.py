@@ -229,7 +229,7 @@ class Query(Value):
 
 
 def _exact(text: str) -> float | str:
-    """Read a number as a float, or leave it as text where that would say less: 1e-30 added to 0.1 is not 0.1."""
+    """Read a number as a float, but leave 0.10000000000000000001, which is not 0.1, as text."""
     number = float(text)
     return number if Decimal(repr(number)) == Decimal(text) else text
 

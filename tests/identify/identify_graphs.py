@@ -37,7 +37,7 @@ class Line:
         return table[self.asked] >= 1 and self.within(table, self.asked) <= self.beta
 
     def _steps(self, table: Table) -> Iterator[tuple[int, Table, Table]]:
-        """Every record that may come or go: its point, the table after, and the one of the two that holds it."""
+        """Every record that may come or go: its point, the table after, and which of the two holds it."""
         for point, count in enumerate(table):
             for change in (-1, 1):
                 if 0 <= count + change <= self.most:
@@ -55,13 +55,13 @@ class Line:
                 yield after
 
     def superset_step(self, table: Table) -> Iterator[Table]:
-        """What the improved bound is the distance in: of the steps only those in the record asked about count."""
+        """What the improved bound is the distance in: it judges steps in the record asked about alone."""
         for point, after, holder in self._steps(table):
             if point != self.asked or self.within(holder, point) >= self.beta + 1 - self.k:
                 yield after
 
     def distances(self, steps: Steps) -> dict[Table, int]:
-        """How many steps each table is from one with the other answer; tables that cannot get there are left out."""
+        """How many steps each table is from one with the other answer, if there is a way."""
         tables = self.tables()
         found = {
             table: 1

@@ -108,7 +108,7 @@ def test_the_improved_bound_is_the_larger_one_just_where_it_is_said_to_be(beta: 
 
 
 def stopped_counts(world: Line, slack: int) -> dict[Table, tuple[int, int]]:
-    """What a scan that stops at β+L knows: the count up to there, and copies seen before, here one of them."""
+    """What a scan that stops at β+L knows: the count up to there, and copies that it has met."""
     found = {}
     for table in world.tables():
         within = min(world.within(table, world.asked), world.beta + slack)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import ibis
 import numpy as np
 import numpy.typing as npt
 
@@ -62,7 +63,12 @@ class Axis:
         if self.attribute is not None:
             return self.attribute.to_ibis(table).cast("float64")
         assert self.domain is not None  # noqa: S101 - an axis is the one or the other
-        return table[self.column].clip(lower=float(self.domain.low), upper=float(self.domain.high))
+        low, high = (
+            # As text, because some engines read a plain number as a decimal and round it once more.
+            ibis.literal(repr(float(end))).cast("float64")
+            for end in (self.domain.low, self.domain.high)
+        )
+        return table[self.column].clip(lower=low, upper=high)
 
     def _canonical(self, value: Any) -> Any:
         if self.domain is not None:

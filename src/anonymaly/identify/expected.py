@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.epsilon import NANO
+from anonymaly.epsilon import NANO, to_text
 from anonymaly.identify.mechanism import flip_probability
 from anonymaly.identify.model import judge
 from anonymaly.identify.plan import Plan
@@ -27,18 +27,18 @@ def expect_flips(plan: Plan, cost: int) -> Expectation:
         if plan.protects_everyone
         else "sensitive privacy"
     )
+    overlap = "no balls overlap" if plan.overlap == 1 else f"at most {plan.overlap:,} balls overlap"
     batch = (
         ""
         if plan.records == 1
-        else f"; {plan.records:,} records, at most {plan.overlap:,} ball{'s' * (plan.overlap > 1)} overlap: "
-        f"ε {float(each):.4g} each for a total of {float(Fraction(cost, NANO)):.9g}"
+        else f"; {plan.records:,} records, {overlap}: ε {float(each):.4g} each for a total of {to_text(cost)}"
     )
     return Expectation(
         noise=f"each answer is flipped by chance, the more rarely the clearer it is ({privacy}{batch})",
         error=(
-            f"a record that is alone within the radius is missed with probability {present[0]:.2g}; of those "
-            f"there with {model.beta:,} or {2 * model.beta:,} records, {present[1]:.2g} or {present[2]:.2g} "
-            f"are wrong; one that is not there, nor any near it, {absent[0]:.2g}"
+            f"wrong with probability {present[0]:.3g} for a record that is alone within the radius, "
+            f"{present[1]:.3g} for one with {model.beta:,} records there, {present[2]:.3g} with "
+            f"{2 * model.beta:,}; {absent[0]:.3g} for one that is not in the data, nor any near it"
         ),
         details={
             "records": plan.records,
@@ -51,7 +51,7 @@ def expect_flips(plan: Plan, cost: int) -> Expectation:
 
 
 def error_curve(plan: Plan, present: list[int], absent: list[int]) -> tuple[list[float], list[float]]:
-    """Return the error by the number of records within the radius, of a record there once and of one not there."""
+    """Return the error by the number of records within the radius: of one there once, of one not there."""
     return _errors(plan, 1, present), _errors(plan, 0, absent)
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from anonymaly.noise import Noise
 from anonymaly.rules import AnomalyModel
 
 MOST_CELLS = 1 << 20
+SHOWN = 20  # rows of a table in print
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ def plan_lookahead(
     model = cited_model(name, declaration)
     if model.radius:
         raise InputError(
-            f"the rule {name!r} has radius {model.radius}: records that are near and not equal are in different "
-            "cells, and their counts would not tell who is protected",
+            f"the rule {name!r} has radius {model.radius}: records that are near and not equal are "
+            "in different cells, and their counts would not tell who is protected",
             field="model",
             next_step="Name a model with radius 0, or ask with Identify.",
         )
@@ -145,8 +146,10 @@ class CountTable:
         return cls(attributes, tuple(data["counts"]))
 
     def __str__(self) -> str:
-        return "\n".join(
+        lines = [
             ", ".join(f"{name} {value}" for name, value in row.items() if name != "records")
             + f": {row['records']:,}"
-            for row in self.rows()
-        )
+            for row in islice(self.rows(), SHOWN)
+        ]
+        more = [f"… and {len(self.counts) - SHOWN:,} more"] if len(self.counts) > SHOWN else []
+        return "\n".join(lines + more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Construction 1 of the paper: an answer, flipped the more rarely the farther the table is from the other one.
+"""Construction 1 of the paper: an answer, flipped the more rarely the farther off the other one is.
 
 It knows nothing of anomalies. Another anomaly model is one more file like ``model.py`` that makes
 verdicts: a bit, and a number of steps that keeps the conditions of Lemma 1 of GUARANTEE.md.

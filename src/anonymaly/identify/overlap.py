@@ -6,12 +6,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from anonymaly.identify.axes import RELATIVE, Points
-
-EXPONENTS = {"manhattan": 1.0, "euclidean": 2.0, "chebyshev": np.inf}
-UNDERFLOW = 1e-150  # closer than this, squares vanish and a distance of 0 may be meant
+from anonymaly.identify.balls import Balls, count_balls
 
 
 def most_overlapping(points: Points, radius: float, metric: str) -> int:
@@ -33,11 +30,5 @@ def most_overlapping(points: Points, radius: float, metric: str) -> int:
 @lru_cache(maxsize=16)  # a question is planned several times on its way, and its balls stay the same
 def _counted(points: bytes, shape: tuple[int, ...], radius: float, metric: str) -> int:
     centres = np.frombuffer(points, np.float64).reshape(shape)
-    near = cKDTree(centres).query_ball_point(
-        centres,
-        2 * radius * (1 + RELATIVE) + UNDERFLOW,
-        p=EXPONENTS[metric],
-        return_length=True,
-        workers=-1,
-    )
-    return int(near.max())
+    wide = Balls(centres, 2 * radius * (1 + RELATIVE), metric, stop=len(centres) + 1)
+    return int(count_balls(centres, wide).within.max())

@@ -153,7 +153,7 @@ def _values(asked: Asked, axes: tuple[Axis, ...]) -> dict[str, list[Any]]:
         raise InputError(
             "is needed, or records" if asked.record is None else "and records are both given",
             field="record",
-            next_step='Give one of them, such as record={"age": 97, "bmi": 51}.',
+            next_step="Give one of them: a record as a mapping, or many as a data frame.",
         )
     field = "record" if asked.records is None else "records"
     given = {name: (value,) for name, value in asked.record} if asked.records is None else dict(asked.records)

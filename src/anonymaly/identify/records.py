@@ -7,7 +7,9 @@ path in it must not make this machine open a file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, StrictStr
@@ -91,6 +93,13 @@ def _plain(value: Any, column: str, field: str) -> Any:
             f"has no value of {column}",
             field=field,
             next_step="A record with a null is never an anomaly; leave it out.",
+        )
+    value = float(value) if isinstance(value, Decimal) else value
+    if not isinstance(value, bool | int | float | str) or value in (math.inf, -math.inf):
+        raise InputError(
+            f"has a value of {column} that is not a finite number, a text or a flag",
+            field=field,
+            next_step="Give the values as they are declared.",
         )
     return value
 
