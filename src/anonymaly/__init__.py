@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets, inspect
+    from anonymaly import datasets, identify, inspect
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
@@ -53,6 +53,7 @@ __all__ = [
     "__version__",
     "compose",
     "datasets",
+    "identify",
     "inspect",
     "simulate",
 ]
@@ -79,7 +80,7 @@ _HOMES = {
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets", "inspect")
+_MODULES = ("datasets", "identify", "inspect")
 
 
 def __getattr__(name: str) -> Any:

@@ -220,17 +220,17 @@ def _count_copies(
 
 @compiled
 def count_range(
-    rows: Floats, boxes: Floats, depth: int, queries: Floats, metric: int, limits: Floats, stops: Integers,
-    centres: Floats, room: Floats, first: int, last: int, within: Integers, own: Integers, stack: Integers,
-    sums: Floats,
+    rows: Floats, boxes: Floats, depth: int, queries: Floats, chosen: Integers, metric: int, limit: float,
+    stop: int, centres: Floats, room: Floats, within: Integers, own: Integers,
+    stack: Integers, sums: Floats,
 ) -> None:  # fmt: skip
-    """Count the rows around each point of a range."""
-    for query in range(first, last):
+    """Add the rows around some of the points to what was counted before, each count up to the stop."""
+    for query in chosen:
+        missing = stop - within[query]
         if _in_crowd(centres, room, queries, query, metric):
-            within[query] = stops[query]
+            within[query] = stop
             continue
-        within[query] = _count_one(
-            rows, boxes, depth, queries, query, metric, limits[query], stops[query], stack, sums
-        )
-        if within[query] < stops[query]:
-            own[query] = _count_copies(rows, boxes, depth, queries, query, stack, sums)
+        found = _count_one(rows, boxes, depth, queries, query, metric, limit, missing, stack, sums)
+        within[query] += min(found, missing)
+        if found < missing:
+            own[query] += _count_copies(rows, boxes, depth, queries, query, stack, sums)

@@ -106,17 +106,25 @@ def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: in
     if not number or not radius or len(tree.rows) < stop:
         return nothing
     centres = tree.spread(number)
-    stops = np.full(number, stop, np.int64)
-    low, high = np.zeros(number), np.full(number, radius)
-    for step in range(HALVINGS + 1):
-        middle = high if step == 0 else (low + high) / 2
-        limits = middle * middle if metric == 0 else middle
-        reached = _count(tree, centres, metric, limits, stops, nothing, None)[0] >= stop
-        if step == 0:
-            centres, stops, high, low = centres[reached], stops[reached], high[reached], low[reached]
-        else:
-            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    room = radius * SURE - high
+    count = _Counting(tree, centres, metric, nothing, stop)
+
+    def smallest(crowd: int) -> float:
+        """Halve the radius of one crowd some times, never below that of so many rows."""
+        low, high = 0.0, radius
+        for step in range(HALVINGS + 1):
+            middle = high if step == 0 else (low + high) / 2
+            found = np.zeros(number, np.int64)
+            count(np.array([crowd]), middle * middle if metric == 0 else middle, found, np.zeros_like(found))
+            if found[crowd] >= stop:
+                high = middle
+            elif step == 0:
+                return np.inf
+            else:
+                low = middle
+        return high
+
+    with ThreadPoolExecutor(worker_threads()) as pool:
+        room = radius * SURE - np.array(list(pool.map(smallest, range(number))))
     order = np.argsort(-room, kind="stable")
     order = order[room[order] > 0]
     return Crowds(np.ascontiguousarray(centres[order]), room[order])
@@ -125,53 +133,54 @@ def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: in
 def count_in_tree(
     tree: BoxTree,
     queries: Floats,
+    chosen: Integers,
     metric: int,
     radius: float,
     limit: float,
-    stops: Integers,
+    stop: int,
+    within: Integers,
+    own: Integers,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Integers, Integers]:
-    """Return for each point how many rows are in its ball, at least ``stops`` if so many, and its copies.
+) -> None:
+    """Add the tree's rows in the balls of the chosen points to ``within``, up to the stop, and copies to ``own``.
 
     Copies are counted only where the stop was not reached.
     """
     if not len(tree.rows):
-        return np.zeros(len(queries), np.int64), np.zeros(len(queries), np.int64)
-    number = min(CROWDS, len(queries) // POINTS_PER_CROWD, 1 << tree.depth)
-    crowds = find_crowds(tree, metric, radius, int(stops.max()), number)
-    return _count(tree, queries, metric, np.full(len(queries), limit), stops, crowds, progress)
-
-
-def _count(
-    tree: BoxTree,
-    queries: Floats,
-    metric: int,
-    limits: Floats,
-    stops: Integers,
-    crowds: Crowds,
-    progress: Callable[[int], object] | None,
-) -> tuple[Integers, Integers]:
-    within, own = np.empty(len(queries), np.int64), np.zeros(len(queries), np.int64)
-
-    def work(start: int) -> int:
-        end = min(start + CHUNK, len(queries))
-        # A box leaves at most one other waiting on each level.
-        stack, sums = np.empty(2 * tree.depth + 2, np.int64), np.empty(2 * LEAF, np.float64)
-        count_range(
-            tree.rows, tree.boxes, tree.depth, queries, metric, limits, stops, crowds.centres, crowds.room,
-            start, end, within, own, stack, sums,
-        )  # fmt: skip
-        return end - start
-
-    starts = range(0, len(queries), CHUNK)
+        return
+    number = min(CROWDS, len(chosen) // POINTS_PER_CROWD, 1 << tree.depth)
+    crowds = find_crowds(tree, metric, radius, stop, number)
+    count = _Counting(tree, queries, metric, crowds, stop)
     done = 0
     # Threads live for one call only and numba's own pools are not used: see `anonymaly.noise.arrays`.
-    pool = ThreadPoolExecutor(max(1, min(worker_threads(), len(starts))))
+    pool = ThreadPoolExecutor(worker_threads())
     try:
-        for counted in pool.map(work, starts):
-            done += counted
+        parts = [chosen[start : start + CHUNK] for start in range(0, len(chosen), CHUNK)]
+        for part in pool.map(lambda part: count(part, limit, within, own), parts):
+            done += part
             if progress is not None:
                 progress(done)
     finally:
+        # When the caller's progress raises, what has not begun is dropped.
         pool.shutdown(cancel_futures=True)
-    return within, own
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """What one thread does for some of the points."""
+
+    tree: BoxTree
+    queries: Floats
+    metric: int
+    crowds: Crowds
+    stop: int
+
+    def __call__(self, chosen: Integers, limit: float, within: Integers, own: Integers) -> int:
+        tree, crowds = self.tree, self.crowds
+        # A box leaves at most one other waiting on each level.
+        stack, sums = np.empty(tree.depth + 2, np.int64), np.empty(2 * LEAF, np.float64)
+        count_range(
+            tree.rows, tree.boxes, tree.depth, self.queries, chosen, self.metric, limit, self.stop,
+            crowds.centres, crowds.room, within, own, stack, sums,
+        )  # fmt: skip
+        return len(chosen)

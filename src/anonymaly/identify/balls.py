@@ -135,22 +135,22 @@ class BallCounter:
             if not len(open_balls):
                 return
             tree = BoxTree.of(rows[start : start + BATCH])
-            within, own = count_in_tree(
+            count_in_tree(
                 tree,
-                self._queries[open_balls],
+                self._queries,
+                open_balls,
                 METRICS.index(self.balls.rule),
                 self.balls.radius,
                 self.balls.limit,
-                self.balls.stop - self._within[open_balls],
+                self.balls.stop,
+                self._within,
+                self._own,
                 self._told(len(open_balls)),
             )
-            self._within[open_balls] += within
-            self._own[open_balls] += own
 
     def counts(self) -> BallCounts:
         """Return the counts so far."""
-        within = np.minimum(self._within, self.balls.stop)
-        return BallCounts(within, np.where(within < self.balls.stop, self._own, 0))
+        return BallCounts(self._within.copy(), np.where(self._within < self.balls.stop, self._own, 0))
 
     def _told(self, waiting: int) -> Callable[[int], object] | None:
         """Tell progress in points: those that are done for good, and those done with this batch."""

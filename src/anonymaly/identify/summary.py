@@ -80,6 +80,13 @@ def count_cells(table: ir.Table, attributes: Sequence[Attribute]) -> Integers:
     return counts
 
 
+def read_points(table: ir.Table, columns: Sequence[str], scales: Sequence[float]) -> Floats:
+    """Return the coordinates of all rows that have them, for tables without secrets."""
+    rows = np.concatenate([part.copy() for part in _rows(table, columns, scales)])
+    whole: Floats = rows[~np.isnan(rows).any(axis=1)]
+    return whole
+
+
 def _by_statement(
     table: ir.Table, balls: Balls, columns: Sequence[str], scales: Sequence[float]
 ) -> BallCounts:
