@@ -142,7 +142,7 @@ def count_in_tree(
     own: Integers,
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """Add the tree's rows in the balls of the chosen points to ``within``, up to the stop, and copies to ``own``.
+    """Add the rows in the chosen points' balls to ``within``, up to the stop, and copies to ``own``.
 
     Copies are counted only where the stop was not reached.
     """
