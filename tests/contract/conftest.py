@@ -13,7 +13,6 @@ from anonymaly import Curator
 from anonymaly.query import Example, Query, load_question
 from anonymaly.questions import QUESTIONS
 
-
 # Each question in each of its forms; the first has the question's own name.
 FORMS = [
     pytest.param((question, place), id=question if place == 0 else f"{question}-{place}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts with noise wherever somebody is protected: whom it covers, what it refuses, and what it must not do."""
+"""Counts with noise wherever somebody is protected: whom that covers, and what is refused."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_a_row_that_is_not_sensitive_has_no_such_bound() -> None:
 
 
 def test_values_beyond_the_bounds_are_still_near_those_within() -> None:
-    # By its unclamped distances 3.5 protects 3; leaving it out would flip the record's own answer for certain.
+    # By unclamped distances 3.5 protects 3; were it left out, 3 would be an anomaly that nobody protects.
     model = am.AnomalyModel(["x"], radius=1, beta=2, k=1)
     query = ask([{"x": 3}], model)  # type: ignore[typeddict-item]
     table = [{"x": 3.5}]

@@ -126,7 +126,9 @@ class CountTable:
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas frame."""
-        return self.to_arrow().to_pandas()
+        import pandas  # noqa: PLC0415  (not every user of the table has it)
+
+        return pandas.DataFrame(list(self.rows()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
