@@ -30,8 +30,9 @@ def test_one_record_is_given_by_its_values(run: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("an anomaly")
     preview = run(
-        "identify", "patients.yaml", "--record", "age=45.5", "--columns", "age", "--radius", "0.5", "--beta", "2",
-        "--guarantee", "differential", "--scaled", "false", "--epsilon", "0.1", "--preview", "--json",
+        "identify", "patients.yaml", "--record", "age=45.5", "--columns", "age", "--radius", "0.5",
+        "--beta", "2", "--guarantee", "differential", "--scaled", "false", "--epsilon", "0.1", "--preview",
+        "--json",
     )  # fmt: skip
     assert json.loads(preview.stdout)["guarantee"]["relation"]["type"] == "everyone"
 

@@ -35,7 +35,7 @@ class Axis:
 
     def read(self, values: Sequence[Any], *, field: str) -> list[Any]:
         """Return an asker's values in their one canonical spelling, or say which one does not fit."""
-        read = [self._canonical(value) for value in values]
+        read = self._read_numbers(values) or [self._canonical(value) for value in values]
         if None in read:
             place = f" in record {read.index(None) + 1}" if len(values) > 1 else ""
             allowed = (
@@ -69,6 +69,17 @@ class Axis:
             for end in (self.domain.low, self.domain.high)
         )
         return table[self.column].clip(lower=low, upper=high)
+
+    def _read_numbers(self, values: Sequence[Any]) -> list[Any] | None:
+        """Read plain numbers all at once, if all of them fit: a batch may have a hundred thousand."""
+        if self.domain is None or not set(map(type, values)) <= {int, float}:
+            return None
+        numbers = np.asarray(values, np.float64)
+        if not ((numbers >= self.domain.low) & (numbers <= self.domain.high)).all():
+            return None
+        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)
+        pairs = zip(numbers.tolist(), whole.tolist(), strict=True)
+        return [int(number) if is_whole else number for number, is_whole in pairs]
 
     def _canonical(self, value: Any) -> Any:
         if self.domain is not None:

@@ -40,8 +40,7 @@ def read_records(data: Any) -> Any:
     if lengths in (set(), {0}):
         raise InputError("holds no record", field="records", next_step="Give at least one.")
     return tuple(
-        (str(name), tuple(_plain(value, str(name), "records") for value in values))
-        for name, values in sorted(columns.items(), key=_name)
+        (str(name), _plain_column(values, str(name))) for name, values in sorted(columns.items(), key=_name)
     )
 
 
@@ -79,6 +78,14 @@ def _listed(column: Any) -> list[Any]:
         if hasattr(column, way):
             return list(getattr(column, way)())
     return list(column)
+
+
+def _plain_column(values: Sequence[Any], name: str) -> tuple[Any, ...]:
+    kinds = set(map(type, values))
+    # The difference of NaN or infinity to itself is NaN: the quick way to see that there is none of them.
+    if kinds <= {int, bool, str} or (kinds <= {int, float} and all(value - value == 0 for value in values)):
+        return tuple(values)
+    return tuple(_plain(value, name, "records") for value in values)
 
 
 def _plain(value: Any, column: str, field: str) -> Any:
