@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets, inspect
+    from anonymaly import datasets, identify, inspect
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anonymaly.errors import AnonymalyError
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
+    from anonymaly.identify.query import Identify, Lookahead
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
@@ -39,7 +40,9 @@ __all__ = [
     "Explain",
     "Flag",
     "Guarantee",
+    "Identify",
     "Interval",
+    "Lookahead",
     "Manifest",
     "Opaque",
     "Policy",
@@ -50,6 +53,7 @@ __all__ = [
     "__version__",
     "compose",
     "datasets",
+    "identify",
     "inspect",
     "simulate",
 ]
@@ -76,7 +80,7 @@ _HOMES = {
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets", "inspect")
+_MODULES = ("datasets", "identify", "inspect")
 
 
 def __getattr__(name: str) -> Any:

@@ -254,7 +254,7 @@ class Curator:
             )
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         resolved = type(query).read(query.to_dict()).resolve(self.declaration)
-        guarantee = resolved.guarantee(self.declaration)
+        guarantee = resolved.promise(self.declaration)
         if not (self.declaration.any_rule or guarantee.relation.permitted(self.declaration.rules)):
             raise RuleNotDeclared(
                 f"{type(resolved).__name__} needs a promise that the owner of {self.dataset.name} did not "

@@ -13,7 +13,8 @@ import gzip
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,18 @@ def collect(expression: ir.Expr) -> pa.Table:
     try:
         with _ENGINE:
             return expression.as_table().to_pyarrow()
+    except Exception as problem:
+        raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
+
+
+def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
+    """Run an expression and yield the result in batches, so that it need not fit in memory at once.
+
+    No other statement runs until the last batch is taken or the iterator is closed.
+    """
+    try:
+        with _ENGINE, closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
+            yield from batches
     except Exception as problem:
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 

@@ -6,4 +6,6 @@ from __future__ import annotations
 QUESTIONS: dict[str, str] = {
     "count": "anonymaly.count.query:Count",
     "explain": "anonymaly.explain.query:Explain",
+    "identify": "anonymaly.identify.query:Identify",
+    "lookahead": "anonymaly.identify.query:Lookahead",
 }

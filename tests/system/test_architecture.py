@@ -19,7 +19,8 @@ PACKAGE = ROOT / "src" / "anonymaly"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "os.urandom"}
 MAY_DRAW = {"noise", "audit", "ledger"}  # the ledger draws names for itself and waits of random length
-ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql", "collect"}
+ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql"}
+ROW_READERS |= {"collect", "collect_batches"}
 
 
 def _names(path: Path) -> list[str]:
@@ -94,8 +95,8 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         assert getattr(anonymaly, name) is not None
     assert " ".join(anonymaly.__all__) == (
         "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag Guarantee "
-        "Interval Manifest Opaque Policy Preview Query SameContexts Timestamps __version__ compose datasets "
-        "inspect simulate"
+        "Identify Interval Lookahead Manifest Opaque Policy Preview Query SameContexts Timestamps "
+        "__version__ compose datasets identify inspect simulate"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
 from anonymaly.answer import Answer, Preview
+from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
 from anonymaly.errors import InputError
 from anonymaly.query import Query, load_question
@@ -80,7 +81,7 @@ def _command(kind: type[Query]) -> Callable[..., None]:
         manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **fields: Any
     ) -> None:
         given = {
-            name: _read(kind.model_fields[name], text)
+            name: _read(name, kind.model_fields[name], text)
             for name, text in fields.items()
             if text not in (None, [])
         }
@@ -90,7 +91,7 @@ def _command(kind: type[Query]) -> Callable[..., None]:
     parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
     for name, field in kind.model_fields.items():
         option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
-        several = _origin(field) is tuple
+        several = _origin(field) is tuple and not _is(field, "table")
         annotation: Any = list[str] if several else str
         default = inspect.Parameter.empty if field.is_required() else None
         parameters.append(
@@ -119,19 +120,28 @@ def _command(kind: type[Query]) -> Callable[..., None]:
 
 
 def _origin(field: FieldInfo) -> Any:
-    """Return the container a field holds, looking through ``X | None``."""
-    annotation = field.annotation
+    """Return the container a field holds, looking through ``X | None`` and what a type is annotated with."""
+    annotation: Any = field.annotation
     if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
         annotation = next(item for item in typing.get_args(annotation) if item is not types.NoneType)
+    while typing.get_origin(annotation) is Annotated:
+        annotation = typing.get_args(annotation)[0]
     return typing.get_origin(annotation) or annotation
 
 
-def _read(field: FieldInfo, text: str | list[str]) -> Any:
-    """Read an option's text as its field: name=value pairs, repeated values, or one value."""
-    if isinstance(text, str):
-        return text if _origin(field) is str else _scalar(text)
+def _is(field: FieldInfo, kind: str) -> bool:
+    """Say whether a field is marked as given by ``pairs`` or by a file that holds a ``table``."""
     extra = field.json_schema_extra
-    if not (isinstance(extra, dict) and extra.get("pairs")):
+    return isinstance(extra, dict) and bool(extra.get(kind))
+
+
+def _read(name: str, field: FieldInfo, text: str | list[str]) -> Any:
+    """Read an option's text as its field: a file, name=value pairs, repeated values, or one value."""
+    if isinstance(text, str):
+        if _is(field, "table"):
+            return read_columns(text, field=name)
+        return text if _origin(field) is str else _scalar(text)
+    if not _is(field, "pairs"):
         return [_scalar(item) for item in text]
     pairs: dict[str, Any] = {}
     for item in text:

@@ -16,8 +16,9 @@ from anonymaly.count.query import Count
 from anonymaly.datasets import census, salaries
 from anonymaly.errors import Refused
 from anonymaly.explain.query import Explain
+from anonymaly.identify.query import Identify
 from anonymaly.ledger import Ledger
-from anonymaly.rules import SameContexts
+from anonymaly.rules import AnomalyModel, SameContexts
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -62,8 +63,11 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
+    verdict = _identify(folder)
+    show("Is somebody of 42 who works 99 hours a week and gained 99,999 an anomaly?", str(verdict))
     return {
         "explain": group.to_dict(),
+        "identify": verdict.to_dict(),
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
@@ -80,3 +84,12 @@ def _explain(folder: Path) -> Answer:
     return curator.ask(
         Explain(record=record, metric="salary", attributes=["job", "sector", "year"], epsilon=0.2)
     )
+
+
+def _identify(folder: Path) -> Answer:
+    """Ask whether a record is unlike the others, under a model that the owner declares."""
+    rare = AnomalyModel(["age", "hours_per_week", "capital_gain"], radius=0.1, beta=60, k=2, scaled=True)
+    people = census(name="workers", rules={"rare": rare})
+    curator = Curator(people, budget=1.0, ledger=folder / "workers.ledger")
+    record = {"age": 42, "hours_per_week": 99, "capital_gain": 99_999}
+    return curator.ask(Identify(record=record, model="rare", epsilon=0.1))

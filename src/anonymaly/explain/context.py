@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
+from anonymaly.attributes import Attribute
 from anonymaly.domain import Bins
 from anonymaly.errors import InputError
-from anonymaly.explain.attributes import Attribute
 from anonymaly.expression import Comparison, Conjunction, Disjunction, Membership, Predicate
 from anonymaly.value import Value
 

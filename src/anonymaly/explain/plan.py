@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from anonymaly.attributes import Attribute, read_attributes
 from anonymaly.dataset import Declaration
 from anonymaly.detectors import DETECTORS, Detector
-from anonymaly.domain import Domain, Interval
+from anonymaly.domain import Bins, Domain, Interval
 from anonymaly.errors import InputError
-from anonymaly.explain.attributes import Attribute, read_attributes
 from anonymaly.explain.context import read_masks
 from anonymaly.explain.grid import Grid
 from anonymaly.explain.kernels import MOST_CONTEXTS, has_compiled_kernel
@@ -93,7 +93,13 @@ def make_plan(asked: Asked, declaration: Declaration) -> Plan:
     """Check the question against the declaration, or say which field does not fit."""
     columns = declaration.columns
     metric = _metric(asked.metric, columns)
-    attributes = read_attributes(asked.attributes, columns, metric=asked.metric)
+    if asked.metric in [item.column if isinstance(item, Bins) else item for item in asked.attributes]:
+        raise InputError(
+            f"names the metric {asked.metric}",
+            field="attributes",
+            next_step="A record stands out *in* the metric.",
+        )
+    attributes = read_attributes(asked.attributes, columns)
     record = dict(asked.record)
     own = _own(record, attributes, asked.metric, metric)
     space = _space(attributes, own)

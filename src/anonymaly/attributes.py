@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns that contexts are made of: declared categories, flags, or numbers cut at public edges."""
+"""Columns with a public list of values: declared categories, flags, or numbers cut at public edges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Attribute:
         return None
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
-        """Return the same number as a column; records without one are in no context."""
+        """Return the same number as a column; null for records without one."""
         column = table[self.column]
         missing = ibis.null("int64")
         if self.bins is None:
@@ -53,36 +53,30 @@ class Attribute:
 
 
 def read_attributes(
-    attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, metric: str
+    attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, field: str = "attributes"
 ) -> tuple[Attribute, ...]:
-    """Check the attributes against the declaration and return them with their values."""
+    """Check columns against the declaration and return them with their values."""
     names = [item.column if isinstance(item, Bins) else item for item in attributes]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"names {name} twice", field="attributes", next_step="Name each column once.")
-        if name == metric:
-            raise InputError(
-                f"names the metric {name}",
-                field="attributes",
-                next_step="A record stands out *in* the metric.",
-            )
-    return tuple(_read(item, columns) for item in attributes)
+            raise InputError(f"names {name} twice", field=field, next_step="Name each column once.")
+    return tuple(_read(item, columns, field) for item in attributes)
 
 
-def _read(item: str | Bins, columns: Mapping[str, Domain]) -> Attribute:
+def _read(item: str | Bins, columns: Mapping[str, Domain], field: str) -> Attribute:
     name = item.column if isinstance(item, Bins) else item
     domain = columns.get(name)
     if domain is None:
         raise InputError(
             f"there is no declared column {name!r}",
-            field="attributes",
+            field=field,
             next_step=f"Declared columns: {', '.join(columns)}.",
         )
     if isinstance(item, Bins):
         if not isinstance(domain, Interval):
             raise InputError(
                 f"{name} is {domain.describe()}; only numbers can be cut into bins",
-                field="attributes",
+                field=field,
                 next_step="Name the column itself.",
             )
         return Attribute(name, item.labels, item)
@@ -92,7 +86,7 @@ def _read(item: str | Bins, columns: Mapping[str, Domain]) -> Attribute:
         case Flag():
             return Attribute(name, (False, True))
     raise InputError(
-        f"{name} is {domain.describe()}; a context needs a list of values",
-        field="attributes",
+        f"{name} is {domain.describe()}; a list of values is needed",
+        field=field,
         next_step=f'Cut it at public edges, as in am.Bins("{name}", [0, 18, 65, 120]).',
     )
