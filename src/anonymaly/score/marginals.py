@@ -180,13 +180,8 @@ class Marginals(Method):
     def score_range(self, body: Body) -> tuple[float, float]:
         """Return the sums of the smallest and of the largest entries of all tables."""
         columns, pairs = self._tables(body)
-        flat = pairs.reshape(len(pairs), -1)
-        if not flat.size:
-            return float(columns.min(axis=1).sum()), float(columns.max(axis=1).sum())
-        return (
-            float(columns.min(axis=1).sum() + flat.min(axis=1).sum()),
-            float(columns.max(axis=1).sum() + flat.max(axis=1).sum()),
-        )
+        tables = [*columns, *pairs]
+        return sum(float(table.min()) for table in tables), sum(float(table.max()) for table in tables)
 
     def expect(self, facts: Facts) -> Expectation:
         """Say how far off the count of a cell will be."""
