@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
     from anonymaly.dataset import Dataset
-    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps
+    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps, Unbounded
     from anonymaly.errors import AnonymalyError
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
+    from anonymaly.score.model import Model
+    from anonymaly.score.query import Score
     from anonymaly.simulation import simulate
 
 __all__ = [
@@ -41,12 +43,15 @@ __all__ = [
     "Guarantee",
     "Interval",
     "Manifest",
+    "Model",
     "Opaque",
     "Policy",
     "Preview",
     "Query",
     "SameContexts",
+    "Score",
     "Timestamps",
+    "Unbounded",
     "__version__",
     "compose",
     "datasets",
@@ -66,12 +71,14 @@ _HOMES = {
     "Guarantee": "guarantee",
     "Interval": "domain",
     "Manifest": "manifest",
+    "Model": "score.model",
     "Opaque": "domain",
     "Policy": "rules",
     "Preview": "answer",
     "Query": "query",
     "SameContexts": "rules",
     "Timestamps": "domain",
+    "Unbounded": "domain",
     "compose": "guarantee",
     "simulate": "simulation",
 }

@@ -13,7 +13,7 @@ from anonymaly.answer import Answer, Preview, Previews
 from anonymaly.dataset import Adjacency, Dataset
 from anonymaly.engine import EngineFailure
 from anonymaly.epsilon import Number, to_nano, to_text
-from anonymaly.errors import AnswerFailed, InputError, RuleNotDeclared
+from anonymaly.errors import AnswerFailed, InputError, Refused, RuleNotDeclared
 from anonymaly.guarantee import Guarantee
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
 from anonymaly.ledger.statement import Statement
@@ -254,6 +254,12 @@ class Curator:
             )
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         resolved = type(query).read(query.to_dict()).resolve(self.declaration)
+        if not resolved.kept:
+            raise Refused(
+                f"the answer of this {type(resolved).__name__} cannot be stored, and what is charged is stored",
+                field="query",
+                next_step="Ask for the form that can, or simulate on public data.",
+            )
         guarantee = resolved.guarantee(self.declaration)
         if not (self.declaration.any_rule or guarantee.relation.permitted(self.declaration.rules)):
             raise RuleNotDeclared(

@@ -14,7 +14,7 @@ import math
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from numbers import Integral
@@ -73,6 +73,15 @@ def collect(expression: ir.Expr) -> pa.Table:
     try:
         with _ENGINE:
             return expression.as_table().to_pyarrow()
+    except Exception as problem:
+        raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
+
+
+def stream(expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
+    """Run an expression and yield its result in batches, for record by record work on large tables."""
+    try:
+        with _ENGINE:
+            yield from expression.to_pyarrow_batches(chunk_size=rows)
     except Exception as problem:
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 

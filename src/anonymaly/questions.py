@@ -6,4 +6,5 @@ from __future__ import annotations
 QUESTIONS: dict[str, str] = {
     "count": "anonymaly.count.query:Count",
     "explain": "anonymaly.explain.query:Explain",
+    "score": "anonymaly.score.query:Score",
 }

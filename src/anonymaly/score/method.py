@@ -9,6 +9,7 @@ parameters; `methods.py` lists all of them, and picks one for ``auto``.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.query import Expectation
 
@@ -62,6 +64,11 @@ class Method(ABC):
     options: ClassVar[tuple[str, ...]]
 
     dimensions: int
+
+    @property
+    def held(self) -> bool:
+        """Whether exact counts stay inside what is released: such a model cannot be saved or stored."""
+        return False
 
     @classmethod
     @abstractmethod
@@ -118,3 +125,26 @@ class Method(ABC):
     @abstractmethod
     def expect(self, facts: Facts) -> Expectation:
         """Say what noise the model will carry, before anything is charged."""
+
+
+FINEST_RATE = 2**50
+
+
+def drawable(rate: Fraction) -> Fraction:
+    """Round a rate down, which only adds noise, until its terms fit the exact sampler.
+
+    Examples
+    --------
+    >>> drawable(Fraction(1, 3)), drawable(Fraction(3**35, 2 * 3**35 + 1)).denominator <= 2**50
+    (Fraction(1, 3), True)
+    """
+    if max(rate.numerator, rate.denominator) <= FINEST_RATE:
+        return rate
+    rounded = Fraction(math.floor(rate * FINEST_RATE), FINEST_RATE)
+    if rounded == 0:
+        raise InputError(
+            "is too small to be split over so many counts and rows of a person",
+            field="epsilon",
+            next_step="Give a larger one, or fewer columns.",
+        )
+    return rounded

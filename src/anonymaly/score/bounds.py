@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds that nobody knows, found privately: noisy counts between powers of two (Lemma 6 of GUARANTEE.md)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.noise import ExactProbability, Noise
+
+Integers = npt.NDArray[np.int64]
+Bounds = tuple[tuple[float, float], ...]
+
+SMALLEST, LARGEST = -32, 64  # exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64
+POWERS = tuple(math.ldexp(1.0, exponent) for exponent in range(SMALLEST, LARGEST + 1))
+# Values below EDGES[0] are in bin 0; bin i holds EDGES[i - 1] <= value < EDGES[i].
+EDGES = (*(-power for power in reversed(POWERS)), *POWERS)
+MISTAKE = Fraction(1, 1000)  # the chance that an empty bin of a column is taken for one with records
+
+
+def bin_bounds(place: int) -> tuple[float, float]:
+    """Return the ends of a bin; those of the outermost bins are what their values are clamped to.
+
+    Examples
+    --------
+    >>> bin_bounds(0)[1] == -2.0**64, bin_bounds(len(EDGES))[0] == 2.0**64
+    (True, True)
+    """
+    low = EDGES[place - 1] if place else 2 * EDGES[0]
+    high = EDGES[place] if place < len(EDGES) else 2 * EDGES[-1]
+    return low, high
+
+
+def least_count(rate: Fraction) -> int:
+    """Return the smallest noisy count that is believed: all empty bins of a column stay below it, but for one
+    column in a thousand."""
+    each = MISTAKE / (len(EDGES) + 1)
+    low, high = 0, 1
+    while ExactProbability.logistic(rate * high, rate).bounds(128)[1] > each * 2**128:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        above = ExactProbability.logistic(rate * middle, rate).bounds(128)[1] > each * 2**128
+        low, high = (middle, high) if above else (low, middle)
+    return high
+
+
+def release_bounds(counts: Integers, rate: Fraction, noise: Noise) -> Bounds:
+    """Return bounds for each row of counts: the outermost bins whose noisy count is believed.
+
+    Where none is, the bin of the largest noisy count: an answer there must be, and it reads noisy counts
+    alone.
+    """
+    noisy = noise.add_two_sided_geometric(counts, rate)
+    least = least_count(rate)
+    found = []
+    for row in noisy:
+        believed = np.flatnonzero(row >= least)
+        ends = (int(believed[0]), int(believed[-1])) if len(believed) else (int(np.argmax(row)),) * 2
+        found.append((bin_bounds(ends[0])[0], bin_bounds(ends[1])[1]))
+    return tuple(found)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question ``score``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from anonymaly.dataset import Declaration
+from anonymaly.domain import Interval
+from anonymaly.epsilon import Number
+from anonymaly.errors import InputError
+from anonymaly.noise import Noise
+from anonymaly.query import Example, Expectation, Query, Released, Stage
+from anonymaly.score.bounds import release_bounds
+from anonymaly.score.grid import MOST_CELLS, Distance, Form, Origin
+from anonymaly.score.methods import METHODS
+from anonymaly.score.model import HeldModel, Model
+from anonymaly.score.plan import SHARES, Plan, make_plan
+from anonymaly.score.summary import count_for, count_magnitudes, count_records, count_scores
+from anonymaly.score.threshold import candidates, release_threshold
+from anonymaly.value import FrozenMapping, Ordered
+from anonymaly.value import Number as AnyNumber
+
+_METHODS = ", ".join(METHODS)
+
+
+class Score(Query):
+    """How unusual is a new record, against our reference data?
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The numeric columns that records are compared by. Reference records without a value of one of
+        them are not counted.
+    method : str
+        ``grid`` (the paper's), ``marginals``, or ``auto``: a rule over the columns, ε and ``rows``.
+    rows : int, optional
+        How many reference records there are, where that is public. Without it, a method whose rule
+        needs it counts them with a small share of ε.
+    neighbours, cells, weighted, distance, origin, depth, threshold, form
+        Of the grid; see the page of the question.
+    bins, pair_bins
+        Of the marginals.
+    contamination : number, optional
+        Which part of the reference records is unusual; a private threshold is then released with the model.
+    shares : mapping
+        Parts of ε for the stages besides the model: ``bounds``, ``records``, ``threshold``.
+    epsilon : number
+        The total charge.
+
+    Examples
+    --------
+    >>> import anonymaly as am
+    >>> am.Score(columns=["age", "bmi"], epsilon=1).describe()
+    'a model of age, bmi that scores how unusual a record is (auto)'
+    """
+
+    question: ClassVar[str] = "score"
+    media_type: ClassVar[str] = "application/zip"
+
+    columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(
+        min_length=1, description="The columns that records are compared by; give it once for each."
+    )
+    method: StrictStr = Field(default="auto", description=f"auto, or one of {_METHODS}.")
+    rows: StrictInt | None = Field(
+        default=None, ge=1, description="How many reference records there are, where that is public."
+    )
+    neighbours: StrictInt | None = Field(
+        default=None, ge=1, le=10**9, description="grid: how many records are near enough."
+    )
+    cells: StrictInt | None = Field(
+        default=None, ge=2, le=MOST_CELLS, description="grid: cells on each axis."
+    )
+    weighted: StrictBool | None = Field(
+        default=None, description="grid: the sum of all distances, instead of the last."
+    )
+    distance: Distance | None = Field(default=None, description="grid: manhattan or euclidean.")
+    origin: Origin | None = Field(
+        default=None, description="grid: distances from the point, or from the centre of its cell."
+    )
+    depth: AnyNumber | None = Field(
+        default=None, gt=0, description="grid: the farthest distance looked at, in widths of the columns."
+    )
+    threshold: StrictInt | None = Field(
+        default=None, ge=0, le=2**60, description="grid: the smallest noisy count that is published."
+    )
+    form: Form | None = Field(
+        default=None, description="grid: published, or held, which only simulations and estimators use."
+    )
+    bins: StrictInt | None = Field(default=None, ge=2, description="marginals: cells of a column's histogram.")
+    pair_bins: StrictInt | None = Field(
+        default=None, ge=0, description="marginals: cells a side of a pair's histogram; 0 for no pairs."
+    )
+    contamination: AnyNumber | None = Field(
+        default=None, gt=0, le=0.5, description="Which part of the reference records is unusual."
+    )
+    shares: FrozenMapping = Field(
+        default=(),
+        description=f"Parts of epsilon for the stages {', '.join(SHARES)}, as name=part.",
+        json_schema_extra={"pairs": True},
+    )
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            columns: Sequence[str],
+            method: str = "auto",
+            rows: int | None = None,
+            neighbours: int | None = None,
+            cells: int | None = None,
+            weighted: bool | None = None,
+            distance: Distance | None = None,
+            origin: Origin | None = None,
+            depth: float | None = None,
+            threshold: int | None = None,
+            form: Form | None = None,
+            bins: int | None = None,
+            pair_bins: int | None = None,
+            contamination: float | None = None,
+            shares: Mapping[str, float] = ...,
+            epsilon: Number,
+        ) -> None: ...
+
+    @classmethod
+    def example(cls) -> Example:
+        """Score patients by age and weight."""
+        return Example(
+            query=cls(columns=["age", "weight"], method="grid", cells=2, contamination=0.25, epsilon="0.5"),
+            records={
+                "age": [71, 64, 58, 80, 33, 62, None, 18],
+                "weight": [80, 70, 75.5, 66, 91, 300, 70, None],
+            },
+            columns={"age": Interval(0, 120), "weight": Interval(20, 220)},
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Return the methods' parameters that were given."""
+        names = {name for kind in METHODS.values() for name in kind.options}
+        return {name: getattr(self, name) for name in sorted(names) if getattr(self, name) is not None}
+
+    @property
+    def kept(self) -> bool:
+        """A held model stays where it was made."""
+        return self.form != "held"
+
+    def resolve(self, declaration: Declaration) -> Self:
+        """Check everything that the declaration can tell, and name the method that ``auto`` is."""
+        if self.method not in ("auto", *METHODS):
+            raise InputError(
+                f"there is no method {self.method!r}",
+                field="method",
+                next_step=f"Give auto, or one of {_METHODS}.",
+            )
+        if self.contamination is not None and len(str(self.contamination)) > 8:
+            raise InputError(
+                "has more digits than a share of records needs",
+                field="contamination",
+                next_step="Give at most six decimals.",
+            )
+        return self.model_copy(update={"method": make_plan(self, declaration).method_name})
+
+    def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
+        """Find bounds and count records where that is needed, release the model, then its threshold."""
+        plan = make_plan(self, declaration)
+        made = _Stages(self, plan, declaration)
+        return tuple(getattr(made, name)(share) for name, share in plan.shares.items())
+
+    def describe(self) -> str:
+        """Say what is asked."""
+        names = ", ".join(self.columns) if len(self.columns) <= 5 else f"{len(self.columns)} columns"
+        return f"a model of {names} that scores how unusual a record is ({self.method})"
+
+    def expect(self, declaration: Declaration) -> Expectation:
+        """Return the noise of the model's counts."""
+        plan = make_plan(self, declaration)
+        if "records" not in plan.shares:
+            return plan.method({}).expect(plan.facts(self.rows))
+        rate = float(plan.facts(None).rate)
+        return Expectation(
+            f"two-sided geometric, ε {rate:.3g} for all counts that a record is in",
+            "depends on the parameters, which follow from a private count of the records",
+        )
+
+    @classmethod
+    def show(cls, value: Model, asks: str) -> str:
+        """Say what was released, without its numbers."""
+        return f"{asks}: {value!r}"
+
+    def encode(self, value: Model, file: BinaryIO) -> None:
+        """Write the model's file."""
+        value.write(file)
+
+    @classmethod
+    def decode(cls, file: BinaryIO) -> Model:
+        """Read the model back."""
+        return Model.read(file)
+
+
+class _Stages:
+    """The stages by name; each reads rows through `summary`, or draws, never both."""
+
+    def __init__(self, query: Score, plan: Plan, declaration: Declaration) -> None:
+        self.query, self.plan = query, plan
+        self.guarantee = query.guarantee(declaration)
+
+    def bounds(self, share: int) -> Stage:
+        """Find the bounds that nobody knows."""
+        plan, rate = self.plan, self.plan.rate("bounds")
+        return Stage(
+            name="bounds",
+            share=share,
+            summarise=lambda table, released: count_magnitudes(table, plan.columns, plan.unknown),
+            release=lambda counts, released, noise: release_bounds(counts, rate, noise),
+        )
+
+    def records(self, share: int) -> Stage:
+        """Count the records, for the rule that chooses parameters."""
+        plan, rate = self.plan, self.plan.rate("records")
+        return Stage(
+            name="records",
+            share=share,
+            summarise=lambda table, released: count_records(table, plan.columns),
+            release=lambda count, released, noise: count + noise.two_sided_geometric(rate),
+        )
+
+    def model(self, share: int) -> Stage:
+        """Count as the method wants, and release its model."""
+        plan = self.plan
+
+        def release(counts: Any, released: Released, noise: Noise) -> Model:
+            method = plan.method(released)
+            body = method.release(counts, plan.rate("model"), noise)
+            # With a seed the noise can be subtracted, so that nothing is promised.
+            promised = None if noise.reproducible else self.guarantee
+            kind = HeldModel if method.held else Model
+            return kind(method, plan.space(released), body, promised)
+
+        return Stage(
+            name="model",
+            share=share,
+            summarise=lambda table, released: count_for(plan.method(released), table, plan.space(released)),
+            release=release,
+        )
+
+    def threshold(self, share: int) -> Stage:
+        """Find the threshold above which a part of the reference records scores."""
+        plan, rate = self.plan, self.plan.rate("threshold")
+
+        def edges(released: Released) -> Any:
+            model: Model = released["model"]
+            return candidates(*model.method.score_range(model.body))
+
+        def release(counts: Any, released: Released, noise: Noise) -> Model:
+            if plan.quantile is None:
+                raise AssertionError("a threshold without a contamination")
+            found = release_threshold(counts, edges(released), plan.quantile, rate, noise)
+            model: Model = released["model"]
+            return model.with_threshold(float(plan.quantile.part), found)
+
+        return Stage(
+            name="threshold",
+            share=share,
+            summarise=lambda table, released: count_scores(table, released["model"], edges(released)),
+            release=release,
+        )
+
+
