@@ -47,7 +47,9 @@ def walk_every_cell(point: np.ndarray, cells: int, k: int, norm: int, from_cell:
 @pytest.mark.parametrize("from_cell", [False, True])
 def test_the_grid_without_noise_is_a_walk_over_all_cells(distance: Distance, from_cell: bool) -> None:
     options = {"cells": 4, "distance": distance, "from_cell": from_cell}
-    walked = [walk_every_cell(point, 4, 5, 1 if distance == "manhattan" else 2, from_cell) for point in POINTS]
+    walked = [
+        walk_every_cell(point, 4, 5, 1 if distance == "manhattan" else 2, from_cell) for point in POINTS
+    ]
     assert grid_distances(REFERENCE, POINTS, 5, **options) == pytest.approx([plain for plain, _ in walked])
     weighted = grid_distances(REFERENCE, POINTS, 5, weighted=True, **options)
     assert weighted == pytest.approx([total for _, total in walked])

@@ -21,7 +21,7 @@ from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
 from anonymaly.query import Expectation
 from anonymaly.score.marginals_density import column_tables, pair_tables, sum_tables
-from anonymaly.score.method import Body, Facts, Floats, Method, Scorer, coordinate
+from anonymaly.score.method import Body, Facts, Floats, Method, Scorer, coordinate, drawable
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -33,13 +33,12 @@ Integers = npt.NDArray[np.int64]
 # many as leave the noise of a smoothed bin below the shape that the bin resolves.
 BINS_FACTOR = 1.5
 FEWEST_BINS, MOST_BINS = 4, 256
-# Pairs get three tenths, and only where 1.5·∛(t of one pair) gives five bins a side: below that they were
-# measured to cost the columns more than they told.
-PAIR_SHARE = Fraction(3, 10)
+# Pairs get three tenths (half, where they are no more than columns), and only where 1.5·∛(t of one pair) gives
+# five bins a side: below that they were measured to cost the columns more than they told.
+PAIR_SHARE, FEW_PAIRS_SHARE = Fraction(3, 10), Fraction(1, 2)
 FEWEST_PAIR_BINS, MOST_PAIR_BINS = 5, 16
 MOST_PAIRED_COLUMNS = 40  # 780 pairs; the engine counts each record once for each of them
 LARGEST_BINS = 4096  # that an asker may ask for
-FINEST_RATE = 2**50  # rates are rounded down to multiples of 1/this where their terms are too large to draw
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,8 @@ class Marginals(Method):
         if pair_bins is None:
             pair_bins = _pair_bins(facts)
         if bins is None:
-            share = 1 - PAIR_SHARE if pair_bins else 1
-            bins = min(max(math.ceil(_resolution(facts, Fraction(share))), FEWEST_BINS), MOST_BINS)
+            share = 1 - _pair_share(facts.dimensions) if pair_bins else Fraction(1)
+            bins = min(max(math.ceil(_resolution(facts, share)), FEWEST_BINS), MOST_BINS)
         return cls(facts.dimensions, bins, pair_bins)
 
     @classmethod
@@ -119,11 +118,9 @@ class Marginals(Method):
         (Fraction(7, 40), Fraction(1, 20))
         """
         if not self.pair_bins:
-            return _drawable(rate / self.dimensions), Fraction(0)
-        return (
-            _drawable(rate * (1 - PAIR_SHARE) / self.dimensions),
-            _drawable(rate * PAIR_SHARE / self.pairs),
-        )
+            return drawable(rate / self.dimensions), Fraction(0)
+        share = _pair_share(self.dimensions)
+        return drawable(rate * (1 - share) / self.dimensions), drawable(rate * share / self.pairs)
 
     def count(self, cube: ir.Table) -> ir.Table:
         """Count the cells of all histograms in one aggregate: a record has one place in each of them."""
@@ -186,7 +183,9 @@ class Marginals(Method):
     def expect(self, facts: Facts) -> Expectation:
         """Say how far off the count of a cell will be."""
         column_rate, pair_rate = self.rates(facts.rate)
-        noise = f"two-sided geometric on {self.dimensions} histograms of {self.bins} cells, standard deviation "
+        noise = (
+            f"two-sided geometric on {self.dimensions} histograms of {self.bins} cells, standard deviation "
+        )
         noise += f"{laws.two_sided_geometric_deviation(column_rate):.4g}"
         if self.pair_bins:
             noise += f"; on {self.pairs} pairs of {self.pair_bins} × {self.pair_bins} cells, "
@@ -221,6 +220,10 @@ class Marginals(Method):
         return (cube[coordinate(axis)] * bins).floor().cast("int64").clip(upper=bins - 1)
 
 
+def _pair_share(dimensions: int) -> Fraction:
+    return FEW_PAIRS_SHARE if dimensions <= 3 else PAIR_SHARE
+
+
 def _resolution(facts: Facts, share: Fraction) -> float:
     """Return the bins that a histogram with this share of the rate can resolve."""
     if facts.records is None:
@@ -237,15 +240,8 @@ def _pair_bins(facts: Facts) -> int:
     pairs = facts.dimensions * (facts.dimensions - 1) // 2
     if pairs == 0 or facts.dimensions > MOST_PAIRED_COLUMNS:
         return 0
-    bins = round(_resolution(facts, PAIR_SHARE / pairs))
+    bins = round(_resolution(facts, _pair_share(facts.dimensions) / pairs))
     return min(bins, MOST_PAIR_BINS) if bins >= FEWEST_PAIR_BINS else 0
-
-
-def _drawable(rate: Fraction) -> Fraction:
-    """Round a rate down, which only adds noise, until its terms fit the exact sampler."""
-    if max(rate.numerator, rate.denominator) <= FINEST_RATE:
-        return rate
-    return Fraction(math.floor(rate * FINEST_RATE), FINEST_RATE)
 
 
 def _whole(value: Any, field: str, least: int, most: int) -> None:
