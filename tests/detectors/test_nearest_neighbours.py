@@ -25,7 +25,7 @@ def test_distances_are_those_of_scikit_learn(distance: Distance) -> None:
 
 def walk_every_cell(point: np.ndarray, cells: int, k: int, norm: int, from_cell: bool) -> tuple[float, float]:
     """Sort all cells by distance, add their counts until k are met; return plain and weighted scores."""
-    counts = {cell: 0 for cell in itertools.product(range(cells), repeat=3)}
+    counts = dict.fromkeys(itertools.product(range(cells), repeat=3), 0)
     for record in REFERENCE:
         counts[tuple(min(int(value * cells), cells - 1) for value in record)] += 1
 

@@ -33,8 +33,8 @@ Integers = npt.NDArray[np.int64]
 # many as leave the noise of a smoothed bin below the shape that the bin resolves.
 BINS_FACTOR = 1.5
 FEWEST_BINS, MOST_BINS = 4, 256
-# Pairs get three tenths (half, where they are no more than columns), and only where 1.5·∛(t of one pair) gives
-# five bins a side: below that they were measured to cost the columns more than they told.
+# Pairs get three tenths (half, where they are no more than columns), and only where 1.5·∛(t of one pair)
+# gives five bins a side: below that they were measured to cost the columns more than they told.
 PAIR_SHARE, FEW_PAIRS_SHARE = Fraction(3, 10), Fraction(1, 2)
 FEWEST_PAIR_BINS, MOST_PAIR_BINS = 5, 16
 MOST_PAIRED_COLUMNS = 40  # 780 pairs; the engine counts each record once for each of them
@@ -233,7 +233,7 @@ def _resolution(facts: Facts, share: Fraction) -> float:
             next_step="Say how many records there are, or give bins and pair_bins.",
         )
     # A count found privately may be negative; there is always at least one record to plan for.
-    return BINS_FACTOR * float(max(facts.records, 1) * facts.rate * share) ** (1 / 3)
+    return BINS_FACTOR * math.cbrt(max(facts.records, 1) * facts.rate * share)
 
 
 def _pair_bins(facts: Facts) -> int:

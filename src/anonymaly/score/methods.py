@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 from anonymaly.score.grid import Grid
 from anonymaly.score.marginals import Marginals
@@ -25,6 +24,7 @@ def pick(facts: Facts) -> str:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> pick(Facts(3, Fraction(1, 2), records=113)), pick(Facts(3, Fraction(1, 2), records=10_000))
     ('grid', 'marginals')
     """
