@@ -256,7 +256,7 @@ class Curator:
         resolved = type(query).read(query.to_dict()).resolve(self.declaration)
         if not resolved.kept:
             raise Refused(
-                f"the answer of this {type(resolved).__name__} cannot be stored, and what is charged is stored",
+                f"the answer of this {type(resolved).__name__} cannot be stored, as what is charged must be",
                 field="query",
                 next_step="Ask for the form that can, or simulate on public data.",
             )

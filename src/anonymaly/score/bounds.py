@@ -14,7 +14,10 @@ from anonymaly.noise import ExactProbability, Noise
 Integers = npt.NDArray[np.int64]
 Bounds = tuple[tuple[float, float], ...]
 
-SMALLEST, LARGEST = -32, 64  # exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64
+SMALLEST, LARGEST = (
+    -32,
+    64,
+)  # exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64
 POWERS = tuple(math.ldexp(1.0, exponent) for exponent in range(SMALLEST, LARGEST + 1))
 # Values below EDGES[0] are in bin 0; bin i holds EDGES[i - 1] <= value < EDGES[i].
 EDGES = (*(-power for power in reversed(POWERS)), *POWERS)

@@ -20,7 +20,7 @@ from anonymaly.score.grid_scorer import axes_in_index, make_scorer
 from anonymaly.score.lattice import Lattice
 from anonymaly.score.method import Body, Facts, Method, Scorer
 from anonymaly.score.shells import Rule
-from anonymaly.score.walk import STEPS
+from anonymaly.score.walk import APART_BITS, STEPS
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -30,7 +30,7 @@ Distance = Literal["manhattan", "euclidean"]
 Origin = Literal["point", "cell"]
 Form = Literal["published", "held"]
 
-MOST_CELLS = 1024  # on an axis: distances in steps of 2^-16 of them still fit 64 bits, squared and summed
+MOST_CELLS = 1024  # on an axis
 LARGEST_SIZE = 2**200  # of a lattice
 MOST_PUBLISHED = 2**22  # cells, on average
 
@@ -82,13 +82,14 @@ class Grid(Method):
                 next_step="Take fewer cells, or the published form.",
             )
         distance = given.get("distance", "manhattan")
+        _refuse_long_walks(facts.dimensions, cells, distance)
         return cls(
             dimensions=facts.dimensions,
             neighbours=given.get("neighbours", NEIGHBOURS),
             cells=cells,
             weighted=given.get("weighted", False),
             distance=distance,
-            origin=given.get("origin", "point"),
+            origin=given.get("origin", "cell"),
             depth=float(given.get("depth", _farthest(facts.dimensions, distance))),
             threshold=None if form == "held" else _threshold(given.get("threshold"), lattice, facts.rate),
             form=form,
@@ -150,7 +151,12 @@ class Grid(Method):
         """Refuse arrays that are no cells with counts."""
         cells, counts = body["cells"], body["counts"]
         fits = cells.ndim == 2 and cells.shape == (len(counts), self.dimensions) and counts.ndim == 1
-        if set(body) != {"cells", "counts"} or not fits or cells.dtype.kind != "u" or counts.dtype != np.int64:
+        if (
+            set(body) != {"cells", "counts"}
+            or not fits
+            or cells.dtype.kind != "u"
+            or counts.dtype != np.int64
+        ):
             raise InputError("holds no cells with counts", field="model")
         if cells.size and int(cells.max()) >= self.cells:
             raise InputError("has a cell outside its lattice", field="model")
@@ -164,6 +170,7 @@ class Grid(Method):
         """What the score is, as the walk is told."""
         squared = self.distance == "euclidean"
         steps = Fraction(self.depth) * self.cells * STEPS
+        within = math.floor(steps**2 if squared else steps)
         return Rule(
             neighbours=self.neighbours,
             width=self.cells,
@@ -171,7 +178,8 @@ class Grid(Method):
             weighted=self.weighted,
             from_cell=self.origin == "cell",
             depth=self.depth,
-            farthest=min(math.floor(steps**2 if squared else steps), 2**62),
+            # All cells at that distance, however far from the point's own.
+            farthest=min((within + 1) << APART_BITS, 2**62) - 1,
         )
 
     def score_range(self, body: Body) -> tuple[float, float]:
@@ -181,12 +189,24 @@ class Grid(Method):
     def expect(self, facts: Facts) -> Expectation:
         """Say what noise each cell has, and how many cells hold nothing else."""
         deviation = laws.two_sided_geometric_deviation(facts.rate)
-        noise = f"two-sided geometric on each of {self.lattice.size:,} cells, standard deviation {deviation:.4g}"
+        noise = (
+            f"two-sided geometric on each of {self.lattice.size:,} cells, standard deviation {deviation:.4g}"
+        )
         half = laws.two_sided_geometric_half_width(facts.rate, Fraction(95, 100))
         error = f"each cell's count within ±{half:,} in 95 of 100 draws"
         if self.threshold:
             error += f"; cells below {self.threshold:,} are not published"
         return Expectation(noise, error, half)
+
+
+def _refuse_long_walks(dimensions: int, cells: int, distance: str) -> None:
+    """Refuse lattices whose keys do not fit 64 bits (see `walk.py`)."""
+    if dimensions * (cells**2 if distance == "euclidean" else cells) >= 2**APART_BITS:
+        raise InputError(
+            f"{cells} cells on each of {dimensions} axes are too many for {distance} distances",
+            field="cells",
+            next_step="Give fewer, or distance='manhattan'.",
+        )
 
 
 def _farthest(dimensions: int, distance: str) -> float:

@@ -11,13 +11,15 @@ import numpy as np
 from anonymaly.noise.arrays import worker_threads
 from anonymaly.noise.chacha import check, open_stream
 from anonymaly.noise.geometric import geometric_table
+from anonymaly.score.grid_kernel import Cells, score_points
 from anonymaly.score.method import Body, Floats, Scorer
-from anonymaly.score.shells import Cells, Rule, make_tally, score_points
+from anonymaly.score.shells import Rule, make_tally
 from anonymaly.score.walk import Integers, Ranks, Words64, make_arena
 
-MOST_VISITS = 2**14  # of a held model's walk, which then counts as having run out
+HELD_VISITS = 2**10  # of a held model's walk, which then counts as having run out
+MOST_VISITS = 2**14
 # A visit takes about as long as adding up so many coordinates of a scan.
-VISIT = 150
+VISIT = 300
 FEWEST_POINTS = 256  # for a thread of their own
 
 
@@ -68,17 +70,17 @@ def make_slots(cells: Ranks, factors: Words64) -> Integers:
 def make_scorer(body: Body, rule: Rule, rate: Fraction, *, held: bool) -> Scorer:
     """Return the function from points to scores."""
     coordinates = np.ascontiguousarray(body["cells"], np.uint16)
-    dimensions = coordinates.shape[1]
+    columns, dimensions = np.ascontiguousarray(coordinates.T), coordinates.shape[1]
     factors = multipliers(dimensions)
     counts = np.ascontiguousarray(body["counts"], np.int64)
     slots = make_slots(coordinates, factors)
     table = geometric_table(rate.numerator, rate.denominator)
     key = body["key"].tobytes() if held else bytes(32)
     # Where a walk costs more than a scan, the scan has been cheaper from the start: no more than twice that.
-    visits = MOST_VISITS if held else min(MOST_VISITS, len(counts) * dimensions // VISIT)
+    visits = HELD_VISITS if held else min(MOST_VISITS, len(counts) * dimensions // VISIT)
 
     def work(points: Floats, output: Floats) -> None:
-        cells = Cells(coordinates, counts, slots, held, open_stream(key), table, _packed(rule.width))
+        cells = Cells(coordinates, columns, counts, slots, held, open_stream(key), table, _packed(rule.width))
         arena = make_arena(factors, rule.width, visits)
         score_points(points, cells, rule, visits, arena, make_tally(len(counts)), output)
         check(cells.stream)

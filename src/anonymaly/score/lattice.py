@@ -53,9 +53,7 @@ class Lattice:
     @property
     def _groups(self) -> list[range]:
         step = self.axes_in_word
-        return [
-            range(first, min(first + step, self.dimensions)) for first in range(0, self.dimensions, step)
-        ]
+        return [range(first, min(first + step, self.dimensions)) for first in range(0, self.dimensions, step)]
 
     def count(self, cube: ir.Table) -> ir.Table:
         """Count the records of each cell that has any; its coordinates are packed into words."""

@@ -90,7 +90,7 @@ class Method(ABC):
     @classmethod
     def restore(cls, dimensions: int, parameters: Mapping[str, Any]) -> Self:
         """Return the method that had these parameters; raises if it cannot have had them."""
-        return cls(dimensions, **parameters)
+        return cls(dimensions, **parameters)  # type: ignore[call-arg]  # a dataclass
 
     @abstractmethod
     def count(self, cube: ir.Table) -> ir.Table:

@@ -189,8 +189,8 @@ class Model:
 class HeldModel(Model):
     """A model that keeps exact counts and a secret key inside, and therefore stays where it was made.
 
-    Its noise is a function of the key and of the cell; the promise holds against whoever sees scores only, and
-    cannot tell ChaCha20 from random.
+    Its noise is a function of the key and of the cell. The promise holds against whoever sees scores only
+    and cannot tell ChaCha20 from random.
     """
 
     def write(self, file: BinaryIO) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # What the stages before and after the model may spend of ε, where nobody said otherwise.
 SHARES = {"bounds": Fraction(1, 5), "records": Fraction(1, 50), "threshold": Fraction(1, 10)}
+ORDER = ("bounds", "records", "model", "threshold")
 STAND_IN = 1000  # records, to check before any charge what will be planned after counting them
 
 
@@ -166,6 +167,5 @@ def _shares(query: Score, wanted: dict[str, bool]) -> dict[str, int]:
             field="epsilon",
             next_step="Give a larger one.",
         )
-    before = {name: spent[name] for name in ("bounds", "records") if name in spent}
-    after = {name: spent[name] for name in ("threshold",) if name in spent}
-    return {**before, "model": query.cost - sum(spent.values()), **after}
+    parts_of_cost = {**spent, "model": query.cost - sum(spent.values())}
+    return {name: parts_of_cost[name] for name in ORDER if name in parts_of_cost}

@@ -12,15 +12,12 @@ from anonymaly.dataset import Declaration
 from anonymaly.domain import Interval
 from anonymaly.epsilon import Number
 from anonymaly.errors import InputError
-from anonymaly.noise import Noise
-from anonymaly.query import Example, Expectation, Query, Released, Stage
-from anonymaly.score.bounds import release_bounds
+from anonymaly.query import Example, Expectation, Query, Stage
 from anonymaly.score.grid import MOST_CELLS, Distance, Form, Origin
 from anonymaly.score.methods import METHODS
-from anonymaly.score.model import HeldModel, Model
-from anonymaly.score.plan import SHARES, Plan, make_plan
-from anonymaly.score.summary import count_for, count_magnitudes, count_records, count_scores
-from anonymaly.score.threshold import candidates, release_threshold
+from anonymaly.score.model import Model
+from anonymaly.score.plan import SHARES, make_plan
+from anonymaly.score.stages import Stages
 from anonymaly.value import FrozenMapping, Ordered
 from anonymaly.value import Number as AnyNumber
 
@@ -90,7 +87,9 @@ class Score(Query):
     form: Form | None = Field(
         default=None, description="grid: published, or held, which only simulations and estimators use."
     )
-    bins: StrictInt | None = Field(default=None, ge=2, description="marginals: cells of a column's histogram.")
+    bins: StrictInt | None = Field(
+        default=None, ge=2, description="marginals: cells of a column's histogram."
+    )
     pair_bins: StrictInt | None = Field(
         default=None, ge=0, description="marginals: cells a side of a pair's histogram; 0 for no pairs."
     )
@@ -167,7 +166,7 @@ class Score(Query):
     def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
         """Find bounds and count records where that is needed, release the model, then its threshold."""
         plan = make_plan(self, declaration)
-        made = _Stages(self, plan, declaration)
+        made = Stages(plan, self.guarantee(declaration))
         return tuple(getattr(made, name)(share) for name, share in plan.shares.items())
 
     def describe(self) -> str:
@@ -199,74 +198,3 @@ class Score(Query):
     def decode(cls, file: BinaryIO) -> Model:
         """Read the model back."""
         return Model.read(file)
-
-
-class _Stages:
-    """The stages by name; each reads rows through `summary`, or draws, never both."""
-
-    def __init__(self, query: Score, plan: Plan, declaration: Declaration) -> None:
-        self.query, self.plan = query, plan
-        self.guarantee = query.guarantee(declaration)
-
-    def bounds(self, share: int) -> Stage:
-        """Find the bounds that nobody knows."""
-        plan, rate = self.plan, self.plan.rate("bounds")
-        return Stage(
-            name="bounds",
-            share=share,
-            summarise=lambda table, released: count_magnitudes(table, plan.columns, plan.unknown),
-            release=lambda counts, released, noise: release_bounds(counts, rate, noise),
-        )
-
-    def records(self, share: int) -> Stage:
-        """Count the records, for the rule that chooses parameters."""
-        plan, rate = self.plan, self.plan.rate("records")
-        return Stage(
-            name="records",
-            share=share,
-            summarise=lambda table, released: count_records(table, plan.columns),
-            release=lambda count, released, noise: count + noise.two_sided_geometric(rate),
-        )
-
-    def model(self, share: int) -> Stage:
-        """Count as the method wants, and release its model."""
-        plan = self.plan
-
-        def release(counts: Any, released: Released, noise: Noise) -> Model:
-            method = plan.method(released)
-            body = method.release(counts, plan.rate("model"), noise)
-            # With a seed the noise can be subtracted, so that nothing is promised.
-            promised = None if noise.reproducible else self.guarantee
-            kind = HeldModel if method.held else Model
-            return kind(method, plan.space(released), body, promised)
-
-        return Stage(
-            name="model",
-            share=share,
-            summarise=lambda table, released: count_for(plan.method(released), table, plan.space(released)),
-            release=release,
-        )
-
-    def threshold(self, share: int) -> Stage:
-        """Find the threshold above which a part of the reference records scores."""
-        plan, rate = self.plan, self.plan.rate("threshold")
-
-        def edges(released: Released) -> Any:
-            model: Model = released["model"]
-            return candidates(*model.method.score_range(model.body))
-
-        def release(counts: Any, released: Released, noise: Noise) -> Model:
-            if plan.quantile is None:
-                raise AssertionError("a threshold without a contamination")
-            found = release_threshold(counts, edges(released), plan.quantile, rate, noise)
-            model: Model = released["model"]
-            return model.with_threshold(float(plan.quantile.part), found)
-
-        return Stage(
-            name="threshold",
-            share=share,
-            summarise=lambda table, released: count_scores(table, released["model"], edges(released)),
-            release=release,
-        )
-
-

@@ -44,7 +44,8 @@ class Space:
         """Return a frame or an array of new records as points of the cube, or say what is wrong with it."""
         numbers = read_numbers(records, self.columns)
         low, high = np.array(self.lows), np.array(self.highs)
-        return (np.clip(numbers, low, high) - low) / (high - low)
+        points: Floats = (np.clip(numbers, low, high) - low) / (high - low)
+        return points
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns and bounds as plain data."""

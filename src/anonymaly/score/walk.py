@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled order of cells by distance from a point, without listing them.
 
-Distances are whole numbers: a point lies on a grid of 2^16 steps to a cell's edge, so that two cells are
-equally far exactly where they are, on every machine.
+A point lies on a grid of 2^10 steps to a cell's edge, and a cell's place in the order is a whole number, its
+*key*: the distance of its centre in steps, and in the last 21 bits, for those equally far, its distance from
+the point's own cell in cells (both squared where distances are Euclidean). So two cells tie exactly where
+they do, on every machine. Both parts are sums over axes, and so is the key.
 
 On each axis the cells have ranks by distance, and a cell is one rank for every axis. Axes are sorted by what
 leaving their nearest cell costs. Let p be the last axis with a rank above 0. The successors of a cell are:
@@ -27,8 +29,9 @@ Ranks = npt.NDArray[np.uint16]
 Floats = npt.NDArray[np.float64]
 Words64 = npt.NDArray[np.uint64]
 
-STEP_BITS = 16
+STEP_BITS = 10
 STEPS = 1 << STEP_BITS
+APART_BITS = 21  # Σ over axes of what is apart stays below 2^21, in steps below 2^41: together 62 bits
 SIZE, MADE = 0, 1  # what `state` holds: nodes in the heap, nodes made
 
 
@@ -36,13 +39,13 @@ class Arena(NamedTuple):
     """Working memory of one thread, since compiled functions allocate nothing."""
 
     state: Integers
-    cost: Integers  # of each node: its distance, squared where distances are
+    cost: Integers  # of each node: its key
     place: Integers  # of each node: p, as a place among the sorted axes
     hashed: Words64  # of each node's cell: Σ coordinate · multiplier
     ranks: Ranks  # of each node, for every place among the sorted axes
     heap: Integers
     axes: Integers  # place → axis
-    steps: Integers  # [axis, rank] → distance, squared where distances are
+    steps: Integers  # [axis, rank] → the axis's part of the key
     order: Integers  # [axis, rank] → coordinate
     multipliers: Words64
 
@@ -56,7 +59,7 @@ def make_arena(multipliers: Words64, width: int, visits: int) -> Arena:
         np.empty(nodes, np.int64),
         np.empty(nodes, np.uint64),
         np.empty((nodes, dimensions), np.uint16),
-        np.empty(max(nodes, width), np.int64),
+        np.empty(nodes, np.int64),
         np.empty(dimensions, np.int64),
         np.empty((dimensions, width), np.int64),
         np.empty((dimensions, width), np.int64),
@@ -96,23 +99,30 @@ def sift_down(heap: Integers, at: int, size: int, cost: Integers) -> None:
 
 
 @compiled
+def key_of(place: int, own: int, cell: int, squared: bool) -> int:
+    """Return an axis's part of the key: of a place in steps, in its own cell, and another cell."""
+    steps, apart = abs(place - (cell << STEP_BITS) - STEPS // 2), abs(cell - own)
+    if squared:
+        return (steps * steps << APART_BITS) + apart * apart
+    return (steps << APART_BITS) + apart
+
+
+@compiled
 def rank_axis(position: float, squared: bool, steps: Integers, order: Integers) -> None:
-    """Rank the cells of one axis by their centres' distance from a position between 0 and 1."""
+    """Rank the cells of one axis by key, seen from a position between 0 and 1."""
     width = len(order)
-    place = int(math.floor(position * width * STEPS))
-    low = min(place >> STEP_BITS, width - 1)
-    high = low + 1
-    for rank in range(width):
-        down = place - (low << STEP_BITS) - STEPS // 2
-        up = (high << STEP_BITS) + STEPS // 2 - place
-        # The nearest cell is the point's own, whose centre may be on either side of it.
-        if rank == 0 or (low >= 0 and (high >= width or down <= up)):
-            distance, order[rank] = abs(down), low
+    place = math.floor(position * width * STEPS)
+    own = min(place >> STEP_BITS, width - 1)
+    order[0], steps[0] = own, key_of(place, own, own, squared)
+    low, high = own - 1, own + 1
+    for rank in range(1, width):
+        down, up = key_of(place, own, low, squared), key_of(place, own, high, squared)
+        if low >= 0 and (high >= width or down <= up):
+            order[rank], steps[rank] = low, down
             low -= 1
         else:
-            distance, order[rank] = up, high
+            order[rank], steps[rank] = high, up
             high += 1
-        steps[rank] = distance * distance if squared else distance
 
 
 @compiled
@@ -141,7 +151,7 @@ def start(point: Floats, squared: bool, arena: Arena) -> None:
 
 @compiled
 def advance(arena: Arena) -> int:
-    """Take the nearest cell out of the heap, put its successors in, and return its node; -1 after the last."""
+    """Take the nearest cell from the heap, put its successors in, return its node; -1 after the last."""
     size = arena.state[SIZE]
     if size == 0:
         return -1
