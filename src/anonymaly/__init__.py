@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from anonymaly.dataset import Dataset
     from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps, Unbounded
     from anonymaly.errors import AnonymalyError
+    from anonymaly.estimators.grid_knn import GridKNN
+    from anonymaly.estimators.marginal_histograms import MarginalHistograms
+    from anonymaly.estimators.search import search_cost
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
     from anonymaly.manifest import Manifest
@@ -40,9 +43,11 @@ __all__ = [
     "Dataset",
     "Explain",
     "Flag",
+    "GridKNN",
     "Guarantee",
     "Interval",
     "Manifest",
+    "MarginalHistograms",
     "Model",
     "Opaque",
     "Policy",
@@ -56,6 +61,7 @@ __all__ = [
     "compose",
     "datasets",
     "inspect",
+    "search_cost",
     "simulate",
 ]
 
@@ -68,9 +74,11 @@ _HOMES = {
     "Curator": "curator",
     "Dataset": "dataset",
     "Flag": "domain",
+    "GridKNN": "estimators.grid_knn",
     "Guarantee": "guarantee",
     "Interval": "domain",
     "Manifest": "manifest",
+    "MarginalHistograms": "estimators.marginal_histograms",
     "Model": "score.model",
     "Opaque": "domain",
     "Policy": "rules",
@@ -80,6 +88,7 @@ _HOMES = {
     "Timestamps": "domain",
     "Unbounded": "domain",
     "compose": "guarantee",
+    "search_cost": "estimators.search",
     "simulate": "simulation",
 }
 
