@@ -97,7 +97,7 @@ def make_plan(query: Score, declaration: Declaration) -> Plan:
         "records": counted,
         "threshold": query.contamination is not None,
     }
-    quantile = None if query.contamination is None else Quantile(Fraction(str(query.contamination)))
+    quantile = None if query.contamination is None else Quantile(Fraction(query.contamination))
     plan = Plan(
         columns=query.columns,
         known=known,

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr
+from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictInt, StrictStr
 
 from anonymaly.dataset import Declaration
 from anonymaly.domain import Interval
-from anonymaly.epsilon import Number
+from anonymaly.epsilon import Number, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.query import Example, Expectation, Query, Stage
 from anonymaly.score.grid import MOST_CELLS, Distance, Form, Origin
@@ -18,10 +19,26 @@ from anonymaly.score.methods import METHODS
 from anonymaly.score.model import Model
 from anonymaly.score.plan import SHARES, make_plan
 from anonymaly.score.stages import Stages
-from anonymaly.value import FrozenMapping, Ordered
-from anonymaly.value import Number as AnyNumber
+from anonymaly.value import FrozenMapping, Ordered, frozen_items
 
 _METHODS = ", ".join(METHODS)
+
+
+def _exact(field: str) -> Any:
+    """Read a number as it is written, as ε is read: JSON's 0.1 is a tenth, and one text means one number."""
+    return BeforeValidator(
+        lambda value: None if value is None else Decimal(to_text(to_nano(value, field=field)))
+    )
+
+
+_AsText = PlainSerializer(lambda value: None if value is None else str(value), return_type=str | None)
+
+
+def _exact_shares(shares: Any) -> Any:
+    items = frozen_items(shares)
+    if not isinstance(items, tuple):
+        return items
+    return tuple((name, to_text(to_nano(part, field=f"shares.{name}"))) for name, part in items)
 
 
 class Score(Query):
@@ -78,8 +95,8 @@ class Score(Query):
     origin: Origin | None = Field(
         default=None, description="grid: distances from the point, or from the centre of its cell."
     )
-    depth: AnyNumber | None = Field(
-        default=None, gt=0, description="grid: the farthest distance looked at, in widths of the columns."
+    depth: Annotated[Decimal | None, _exact("depth"), _AsText] = Field(
+        default=None, description="grid: the farthest distance looked at, in widths of the columns."
     )
     threshold: StrictInt | None = Field(
         default=None, ge=0, le=2**60, description="grid: the smallest noisy count that is published."
@@ -93,10 +110,10 @@ class Score(Query):
     pair_bins: StrictInt | None = Field(
         default=None, ge=0, description="marginals: cells a side of a pair's histogram; 0 for no pairs."
     )
-    contamination: AnyNumber | None = Field(
-        default=None, gt=0, le=0.5, description="Which part of the reference records is unusual."
+    contamination: Annotated[Decimal | None, _exact("contamination"), _AsText] = Field(
+        default=None, le=Decimal("0.5"), description="Which part of the reference records is unusual."
     )
-    shares: FrozenMapping = Field(
+    shares: Annotated[FrozenMapping, BeforeValidator(_exact_shares)] = Field(
         default=(),
         description=f"Parts of epsilon for the stages {', '.join(SHARES)}, as name=part.",
         json_schema_extra={"pairs": True},
@@ -115,13 +132,13 @@ class Score(Query):
             weighted: bool | None = None,
             distance: Distance | None = None,
             origin: Origin | None = None,
-            depth: float | None = None,
+            depth: Number | None = None,
             threshold: int | None = None,
             form: Form | None = None,
             bins: int | None = None,
             pair_bins: int | None = None,
-            contamination: float | None = None,
-            shares: Mapping[str, float] = ...,
+            contamination: Number | None = None,
+            shares: Mapping[str, Number] = ...,
             epsilon: Number,
         ) -> None: ...
 
@@ -154,12 +171,6 @@ class Score(Query):
                 f"there is no method {self.method!r}",
                 field="method",
                 next_step=f"Give auto, or one of {_METHODS}.",
-            )
-        if self.contamination is not None and len(str(self.contamination)) > 8:
-            raise InputError(
-                "has more digits than a share of records needs",
-                field="contamination",
-                next_step="Give at most six decimals.",
             )
         return self.model_copy(update={"method": make_plan(self, declaration).method_name})
 
