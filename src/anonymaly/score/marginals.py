@@ -124,15 +124,16 @@ class Marginals(Method):
 
     def count(self, cube: ir.Table) -> ir.Table:
         """Count the cells of all histograms in one aggregate: a record has one place in each of them."""
-        places = [self._bin(cube, axis, self.bins) + axis * self.bins for axis in range(self.dimensions)]
-        if self.pair_bins:
-            side, first = self.pair_bins, self.dimensions * self.bins
-            bins = [self._bin(cube, axis, side) for axis in range(self.dimensions)]
-            places += [
-                bins[left] * side + bins[right] + (first + number * side**2)
-                for number, (left, right) in enumerate(self._pairs())
-            ]
-        placed = cube.select(place=ibis.array(places).unnest())
+        axes, side = range(self.dimensions), self.pair_bins
+        # Bins first, in a step of their own: engines would compute them anew for every pair.
+        bins = {f"b{axis}": _bin(cube, axis, self.bins) for axis in axes}
+        sides = {f"s{axis}": _bin(cube, axis, side) for axis in axes if side}
+        binned = cube.select(**bins, **sides)
+        places = [binned[f"b{axis}"] + axis * self.bins for axis in axes]
+        first = self.dimensions * self.bins
+        for number, (left, right) in enumerate(self._pairs() if side else []):
+            places.append(binned[f"s{left}"] * side + binned[f"s{right}"] + (first + number * side**2))
+        placed = binned.select(place=ibis.array([place.cast("int32") for place in places]).unnest())
         return placed.group_by("place").agg(records=placed.count())
 
     def release(self, counts: pa.Table, rate: Fraction, noise: Noise) -> Body:
@@ -215,9 +216,9 @@ class Marginals(Method):
         cells[counts.column("place").to_numpy()] = counts.column("records").to_numpy()
         return cells[:first].reshape(self.dimensions, self.bins), cells[first:].reshape(self._pair_shape())
 
-    @staticmethod
-    def _bin(cube: ir.Table, axis: int, bins: int) -> ir.IntegerColumn:
-        return (cube[coordinate(axis)] * bins).floor().cast("int64").clip(upper=bins - 1)
+
+def _bin(cube: ir.Table, axis: int, bins: int) -> ir.IntegerColumn:
+    return (cube[coordinate(axis)] * bins).floor().cast("int32").clip(upper=bins - 1)
 
 
 def _pair_share(dimensions: int) -> Fraction:
