@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
 from typer.testing import CliRunner
 
 import anonymaly as am
@@ -20,9 +23,10 @@ from anonymaly.errors import InputError
 from anonymaly.reproduce import score as study
 from anonymaly.reproduce import score_measure, score_tables
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.ranking import average_precision, precision_at_n, roc_area
 from anonymaly.reproduce.score import Reproduction, reproduce_score
 from anonymaly.reproduce.score_data import Labelled, labelled, read_tables
-from anonymaly.reproduce.score_measure import count, measure, precision_at_n, release
+from anonymaly.reproduce.score_measure import count, measure, release
 from anonymaly.score.grid import Grid
 from anonymaly.score.marginals import Marginals
 from anonymaly.score.method import Facts
@@ -89,6 +93,7 @@ def test_a_run_goes_on_where_it_was(
         raise AssertionError("measured again")
 
     monkeypatch.setattr(study, "measure", refuse)
+    monkeypatch.setattr(study, "_draw", lambda *_: [])
     assert reproduce_score([invented()], output, seeds=1).tables == found.tables
     with pytest.raises(AssertionError, match="measured again"):
         reproduce_score([invented()], output, seeds=1, force=True)
@@ -106,6 +111,15 @@ def test_what_is_measured_is_what_the_question_releases(name: str) -> None:
     method = kind.plan({}, Facts(3, Fraction("0.6"), len(reference)))
     scores = release(method, count(method, reference), "0.6", 4, tested)
     assert (model.score(tested) == scores).all()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=2, max_size=40))
+def test_areas_and_precisions_are_those_of_scikit_learn(records: list[tuple[bool, int]]) -> None:
+    records += [(True, 3), (False, 3)]
+    odd = np.array([outlier for outlier, _ in records])
+    scores = np.array([float(score) for _, score in records])
+    assert roc_area(odd, scores) == pytest.approx(roc_auc_score(odd, scores))
+    assert average_precision(odd, scores) == pytest.approx(average_precision_score(odd, scores))
 
 
 def test_precision_at_n_is_the_mean_over_all_orders_of_equal_scores() -> None:
@@ -159,6 +173,7 @@ class TestTheCommand:
         self, tmp_path: Path, output: Path, found: Reproduction, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("anonymaly.cli.reproduce.read_tables", lambda folder: [invented()])
+        monkeypatch.setattr(study, "_draw", lambda *_: [])
         arguments = ["reproduce", "score", "--seeds", "1", "--output", str(output)]
         done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 0

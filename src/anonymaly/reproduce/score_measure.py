@@ -14,14 +14,13 @@ from functools import cache
 from typing import Any
 
 import ibis
-import numpy as np
 import pyarrow as pa
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
 from anonymaly.engine import collect
 from anonymaly.noise import Noise
-from anonymaly.reproduce.score_data import Booleans, Floats, Labelled
+from anonymaly.reproduce.ranking import figures
+from anonymaly.reproduce.score_data import Floats, Labelled
 from anonymaly.score.grid import Grid
 from anonymaly.score.marginals import Marginals
 from anonymaly.score.method import Facts, Method, coordinate
@@ -62,39 +61,6 @@ def measure(table: Labelled, seed: int, *, sweep: bool) -> list[Row]:
     ]:
         rows.append({**about, **figures(odd, scores)})
     return rows
-
-
-def figures(odd: Booleans, scores: Floats) -> dict[str, float]:
-    """Return the area under the ROC curve, average precision and precision at n.
-
-    Examples
-    --------
-    >>> figures(np.array([False, True, True]), np.array([0.1, 0.9, 0.9]))
-    {'auroc': 1.0, 'ap': 1.0, 'p@n': 1.0}
-    """
-    return {
-        "auroc": float(roc_auc_score(odd, scores)),
-        "ap": float(average_precision_score(odd, scores)),
-        "p@n": precision_at_n(odd, scores),
-    }
-
-
-def precision_at_n(odd: Booleans, scores: Floats) -> float:
-    """Return which part of the n highest scores are outliers' when there are n of them.
-
-    Where scores are equal at the edge, the mean over all orders counts: a score that cannot tell records
-    apart shall not win by their order in a file.
-
-    Examples
-    --------
-    >>> precision_at_n(np.array([True, False, False]), np.array([1.0, 1.0, 0.0]))
-    0.5
-    """
-    wanted = int(odd.sum())
-    edge = np.sort(scores)[-wanted]
-    above, at_edge = scores > edge, scores == edge
-    places = wanted - int(above.sum())
-    return float((odd[above].sum() + places * odd[at_edge].mean()) / wanted)
 
 
 def release(method: Method, counts: pa.Table, epsilon: str, seed: int, points: Floats) -> Floats:
