@@ -19,14 +19,15 @@ def panels(
     y_label: str,
     order: Sequence[str],
     logarithmic: bool = False,
-    columns: int = 3,
+    columns: int = 5,
 ) -> alt.FacetChart:
     """Return a panel of lines for each ``panel`` of the rows, all with the same axes.
 
     Parameters
     ----------
     rows
-        ``{"panel": …, "series": …, "x": …, "mean": …, "low": …, "high": …}`` for each point.
+        ``{"panel": …, "series": …, "x": …, "mean": …, "low": …, "high": …}`` for each point; of series that
+        lie on each other the last is seen.
     title, subtitle, x_label, y_label
         What the picture says.
     order
@@ -54,7 +55,7 @@ def panels(
     points = base.mark_point(filled=True, size=28, opacity=1).encode(y=y)
     names = list(dict.fromkeys(row["panel"] for row in rows))
     data = alt.InlineData(values=[dict(row) for row in rows])
-    chart = alt.layer(lines, intervals, points, data=data).properties(width=230, height=170)
+    chart = alt.layer(lines, intervals, points, data=data).properties(width=190, height=190)
     faceted = chart.facet(facet=alt.Facet("panel:N", sort=names, title=None), columns=columns)
     finished: alt.FacetChart = styled(faceted.properties(title=titled(title, subtitle)))
     return finished

@@ -106,26 +106,26 @@ def reproduce_score(
 
 def _draw(measured: Measured, seeds: int, folder: Path) -> list[Path]:
     paths = []
-    said = (
-        f"mean of {seeds} splits with their standard deviation; parameters by rule unless it says otherwise"
-    )
+    said = f"mean and standard deviation of {seeds} splits; {NEIGHBOURS} neighbours"
+    by_rule = f"{said}; parameters by rule unless it says otherwise"
     pictures = [
-        (name, curve_rows(measured, key), f"{MEASURES[key]} by ε", "ε", MEASURES[key], True)
+        (name, curve_rows(measured, key), f"{MEASURES[key]} by ε", by_rule, "ε", MEASURES[key])
         for key, name in PICTURES.items()
     ]
     by_cells = f"AUROC of the grid by b, at ε = {SWEEP_EPSILON:g}"
     pictures.append(
-        ("figure_2_cells", cells_rows(measured), by_cells, "cells on each axis (b)", "AUROC", False)
+        ("figure_2_cells", cells_rows(measured), by_cells, said, "cells on each axis (b)", "AUROC")
     )
-    for name, rows, title, x_label, y_label, logarithmic in pictures:
+    for name, rows, title, subtitle, x_label, y_label in pictures:
         chart = panels(
             rows,
             title=title,
-            subtitle=said,
+            subtitle=subtitle,
             x_label=x_label,
             y_label=y_label,
-            order=list(dict.fromkeys(row["series"] for row in rows)),
-            logarithmic=logarithmic,
+            # The last is drawn on top, and named first.
+            order=list(reversed(dict.fromkeys(row["series"] for row in rows))),
+            logarithmic=x_label == "ε",
         )
         paths += save(chart, folder, name)
     return paths
