@@ -169,7 +169,7 @@ class Grid(Method):
     def rule(self) -> Rule:
         """What the score is, as the walk is told."""
         squared = self.distance == "euclidean"
-        steps = Fraction(self.depth) * self.cells * STEPS
+        steps = Fraction(repr(self.depth)) * self.cells * STEPS  # 1.4 as it is written
         within = math.floor(steps**2 if squared else steps)
         return Rule(
             neighbours=self.neighbours,
