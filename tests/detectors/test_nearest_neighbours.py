@@ -33,8 +33,13 @@ def walk_every_cell(point: np.ndarray, cells: int, k: int, norm: int, from_cell:
         return (np.array(cell) + 0.5) / cells
 
     own = centre(tuple(min(int(value * cells), cells - 1) for value in point))
+
+    def away(cell: tuple[int, ...]) -> tuple[float, float]:
+        start = own if from_cell else point
+        return tuple(round(float(np.linalg.norm(end - centre(cell), norm)), 12) for end in (point, start))
+
     met, total = 0, 0.0
-    for cell in sorted(counts, key=lambda cell: float(np.linalg.norm(point - centre(cell), norm))):
+    for cell in sorted(counts, key=away):
         step = float(np.linalg.norm((own if from_cell else point) - centre(cell), norm))
         taken = min(counts[cell], k - met)
         met, total = met + taken, total + taken * step

@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 Distance = Literal["manhattan", "euclidean"]
 
 AT_ONCE = 5_000_000  # distances held in memory
+DECIMALS = 12
 
 
 def neighbour_distances(
@@ -84,7 +85,7 @@ def grid_distances(
         In which distances are measured.
     from_cell
         Measure from the centre of the point's own cell. Cells are met in order of distance from the point
-        itself in either case, as in 002.
+        itself in either case, as in 002; of those equally far, the nearer to the point's own cell first.
 
     Examples
     --------
@@ -104,7 +105,8 @@ def grid_distances(
     for part in _parts(queries, len(centres)):
         ordered_by = cdist(part, centres, name)
         scored_by = cdist((_cell(part, cells) + 0.5) / cells, centres, name) if from_cell else ordered_by
-        order = np.argsort(ordered_by, axis=1, kind="stable")
+        # Distances that differ by a rounding are equal: of two such cells the one nearer to the own is first.
+        order = np.lexsort((scored_by.round(DECIMALS), ordered_by.round(DECIMALS)), axis=1)
         steps = np.take_along_axis(scored_by, order, axis=1)
         met = np.cumsum(counts[order], axis=1)
         last = np.argmax(met >= k, axis=1)

@@ -113,8 +113,15 @@ def _plain(reference: Floats, tested: Floats, *, sweep: bool) -> Iterable[tuple[
     yield {"score": PLAIN_MARGINALS}, method.scorer(method.without_noise(count(method, reference)))(tested)
     for cells in CELLS if sweep else ():
         for weighted in (False, True):
+            # As the private grid by default, and 002: sums of differences, from the centre of the own cell.
             scores = grid_distances(
-                reference, tested, NEIGHBOURS, cells=cells, weighted=weighted, distance="manhattan"
+                reference,
+                tested,
+                NEIGHBOURS,
+                cells=cells,
+                weighted=weighted,
+                distance="manhattan",
+                from_cell=True,
             )
             yield {"score": PLAIN_WEIGHTED_GRID if weighted else PLAIN_GRID, "cells": cells}, scores
 
