@@ -17,10 +17,12 @@ from scipy.stats import chisquare
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 
+import anonymaly as am
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
 from anonymaly.score.marginals import Marginals
 from anonymaly.score.method import Body, Facts, coordinate
+from anonymaly.score.methods import pick
 
 METHOD = Marginals(3, bins=4, pair_bins=2)
 RANDOM = np.random.default_rng(3)
@@ -264,3 +266,14 @@ def test_thirty_columns_at_epsilon_one_tell_malignant_from_benign() -> None:
         tested = np.vstack([rest, points[malignant]])
         areas.append(roc_auc_score(np.arange(len(tested)) >= len(rest), score(tested)))
     assert np.mean(areas) > 0.91  # non-private 5-NN: 0.93
+
+
+class TestAuto:
+    def test_it_is_the_histograms_unless_parameters_of_the_grid_are_given(self) -> None:
+        assert pick([]) == pick(["bins"]) == "marginals"
+        assert pick(["cells"]) == pick(["form", "neighbours"]) == "grid"
+
+    def test_parameters_of_both_are_refused_by_name(self) -> None:
+        data = am.Dataset(pa.table({"a": [0.5]}), name="a", columns={"a": am.Interval(0, 1)}, public=True)
+        with pytest.raises(InputError, match="not a parameter of the method marginals"):
+            am.simulate(am.Score(columns=["a"], bins=4, cells=4, epsilon=1), data, seed=0)

@@ -81,8 +81,7 @@ def make_plan(query: Score, declaration: Declaration) -> Plan:
     known = _known(query.columns, declaration)
     people = declaration.rows * (1 if declaration.adjacency == "add_remove" else 2)
     options = query.options()
-    facts = Facts(len(query.columns), to_fraction(query.cost) / people, query.rows)
-    name = pick(facts) if query.method == "auto" else query.method
+    name = pick(options) if query.method == "auto" else query.method
     kind = METHODS[name]
     for option in options:
         if option not in kind.options:

@@ -50,7 +50,8 @@ class Score(Query):
         The numeric columns that records are compared by. Reference records without a value of one of
         them are not counted.
     method : str
-        ``grid`` (the paper's), ``marginals``, or ``auto``: a rule over the columns, ε and ``rows``.
+        ``grid`` (the paper's), ``marginals``, or ``auto``: marginals, unless
+        parameters of the grid are given.
     rows : int, optional
         How many reference records there are, where that is public. Without it, a method whose rule
         needs it counts them with a small share of ε.
