@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psycopg
 import pytest
 from scipy import stats
 
@@ -18,7 +19,7 @@ from anonymaly.dataset import Dataset
 from anonymaly.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.score.bounds import EDGES, bin_bounds, least_count, release_bounds
+from anonymaly.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST, bin_bounds, least_count, release_bounds
 from anonymaly.score.model import Model
 from anonymaly.score.plan import make_plan
 from anonymaly.score.query import Score
@@ -31,25 +32,61 @@ def _frame(rows: int = 400) -> pd.DataFrame:
     return pd.DataFrame({"a": random.normal(50, 5, rows), "b": random.normal(-900, 30, rows)})
 
 
+VALUES = [
+    0.0,
+    1.0,
+    1.5,
+    2.0,
+    3.9999999999999996,
+    -1.0,
+    -2.0,
+    -3.0,
+    1e-12,
+    -1e-12,
+    1e300,
+    -1e300,
+    2.0**64,
+    2.0**-32,
+]
+VALUES += [sign * 2.0**power for sign in (1, -1) for power in range(-31, 64, 7)]
+
+
+def _expected() -> list[int]:
+    counts = [0] * BINS
+    for value in VALUES:
+        beyond = 0
+        if abs(value) >= 2.0**SMALLEST:
+            beyond = min(math.frexp(value)[1] - 1, LARGEST) - SMALLEST + 1
+        place = MIDDLE + (beyond if value > 0 else -beyond)
+        low, high = bin_bounds(place)
+        assert low <= max(min(value, 2.0**64), -(2.0**64)) <= high
+        counts[place] += 1
+    return counts
+
+
 def test_magnitudes_are_counted_between_powers_of_two() -> None:
-    values = [0.0, 1.0, 1.5, 2.0, -1.0, -3.0, 1e-12, 1e300, -1e300, 2.0**64, math.nan, None, 5.0]
-    other = [1.0] * 12 + [None]
+    values = [*VALUES, math.nan, None, 5.0]
+    other = [1.0] * (len(VALUES) + 2) + [None]  # what has a null anywhere is counted nowhere
     table = Dataset(
         pd.DataFrame({"a": values, "b": other}), name="t", columns={"a": Unbounded(), "b": Interval(0, 2)}
     ).table
     (counts,) = count_magnitudes(table, ["a", "b"], ["a"])
-    expected = np.zeros(len(EDGES) + 1, np.int64)
-    for value in values[:10]:  # the rest has a null somewhere
-        expected[sum(value >= edge for edge in EDGES)] += 1
-    assert counts.tolist() == expected.tolist()
-    for place in range(len(EDGES) + 1):
-        low, high = bin_bounds(place)
-        assert low < high
+    assert counts.tolist() == _expected()
+
+
+def test_magnitudes_are_the_same_on_postgresql(postgres: str) -> None:
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE t (a double precision)")
+        connection.cursor().executemany(
+            "INSERT INTO t VALUES (%s)", [(value,) for value in [*VALUES, None, math.nan]]
+        )
+    table = Dataset(postgres, table="t", name="t", columns={"a": Unbounded()}).table
+    assert count_magnitudes(table, ["a"], ["a"])[0].tolist() == _expected()
 
 
 def _chance_of_one_bin(count: int, place: int, least: int, rate: float) -> float:
     """Return the chance that the bounds are the ends of the one bin with records, in closed form."""
-    q, bins = math.exp(-rate), len(EDGES) + 1
+    q, bins = math.exp(-rate), BINS
 
     def at_most(value: int) -> float:
         return 1 - q ** (value + 1) / (1 + q) if value >= 0 else q**-value / (1 + q)
@@ -70,7 +107,7 @@ def _chance_of_one_bin(count: int, place: int, least: int, rate: float) -> float
 @pytest.mark.parametrize("above", [1, -3])
 def test_bounds_have_the_law_of_noise_on_every_bin(above: int) -> None:
     rate, place = Fraction(1), 100
-    least, bins = least_count(rate), len(EDGES) + 1
+    least, bins = least_count(rate), BINS
     q = math.exp(-1)
     assert bins * q**least / (1 + q) <= 0.001 < bins * q ** (least - 1) / (1 + q)
     counts = np.zeros((1, bins), np.int64)
@@ -83,7 +120,7 @@ def test_bounds_have_the_law_of_noise_on_every_bin(above: int) -> None:
 
 
 def test_bounds_are_released_even_of_nothing() -> None:
-    empty = release_bounds(np.zeros((2, len(EDGES) + 1), np.int64), Fraction(1), Noise.seeded(3))
+    empty = release_bounds(np.zeros((2, BINS), np.int64), Fraction(1), Noise.seeded(3))
     assert len(empty) == 2
     assert all(low < high for low, high in empty)
 

@@ -18,29 +18,29 @@ SMALLEST, LARGEST = (
     -32,
     64,
 )  # exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64
-POWERS = tuple(math.ldexp(1.0, exponent) for exponent in range(SMALLEST, LARGEST + 1))
-# Values below EDGES[0] are in bin 0; bin i holds EDGES[i - 1] <= value < EDGES[i].
-EDGES = (*(-power for power in reversed(POWERS)), *POWERS)
+MIDDLE = LARGEST - SMALLEST + 1  # the bin of values near 0; positive ones follow, negative ones come before
+BINS = 2 * MIDDLE + 1
 MISTAKE = Fraction(1, 1000)  # the chance that an empty bin of a column is taken for one with records
 
 
 def bin_bounds(place: int) -> tuple[float, float]:
-    """Return the ends of a bin; those of the outermost bins are what their values are clamped to.
+    """Return the ends of a bin: powers of two that follow each other, or both sides of 0.
 
     Examples
     --------
-    >>> bin_bounds(0)[1] == -2.0**64, bin_bounds(len(EDGES))[0] == 2.0**64
-    (True, True)
+    >>> bin_bounds(MIDDLE + 33), bin_bounds(MIDDLE - 34), bin_bounds(MIDDLE) == (-(2.0**-32), 2.0**-32)
+    ((1.0, 2.0), (-4.0, -2.0), True)
     """
-    low = EDGES[place - 1] if place else 2 * EDGES[0]
-    high = EDGES[place] if place < len(EDGES) else 2 * EDGES[-1]
-    return low, high
+    beyond = abs(place - MIDDLE)
+    high = math.ldexp(1.0, SMALLEST + beyond)
+    low = high / 2 if beyond else -high
+    return (low, high) if place >= MIDDLE else (-high, -low)
 
 
 def least_count(rate: Fraction) -> int:
     """Return the smallest noisy count that is believed: all empty bins of a column stay below it, but for one
     column in a thousand."""
-    each = MISTAKE / (len(EDGES) + 1)
+    each = MISTAKE / BINS
     low, high = 0, 1
     while ExactProbability.logistic(rate * high, rate).bounds(128)[1] > each * 2**128:
         low, high = high, 2 * high

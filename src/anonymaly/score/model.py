@@ -181,6 +181,18 @@ class Model:
         # The scorer is made anew: it holds indexes and functions that no file need keep.
         return {name: item for name, item in self.__dict__.items() if name != "_scorer"}
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self._about() == other._about()
+            and self.body.keys() == other.body.keys()
+            and all(np.array_equal(array, other.body[name]) for name, array in self.body.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
     def __repr__(self) -> str:
         promised = "no promise" if self.guarantee is None else f"ε = {self.guarantee.epsilon}"
         return f"Model({self.method.name}, columns={list(self.columns)}, {promised})"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.engine import collect, stream
-from anonymaly.score.bounds import EDGES
+from anonymaly.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
 from anonymaly.score.method import Floats, Method, coordinate
 from anonymaly.score.model import Model
 from anonymaly.score.space import Space, complete
@@ -33,14 +33,24 @@ def count_records(table: ir.Table, columns: Sequence[str]) -> int:
 def count_magnitudes(table: ir.Table, columns: Sequence[str], unknown: Sequence[str]) -> Integers:
     """Count, for each column of unknown bounds, the complete records between powers of two."""
     records = complete(table, columns)
-    counts = np.zeros((len(unknown), len(EDGES) + 1), np.int64)
+    counts = np.zeros((len(unknown), BINS), np.int64)
     for place, name in enumerate(unknown):
-        # By comparisons, because engines' logarithms round differently next to powers of two.
-        cases = [(records[name] < edge, number) for number, edge in enumerate(EDGES)]
-        bins = records.select(bin=ibis.cases(*cases, else_=len(EDGES)).cast("int64"))
+        bins = records.select(bin=_magnitude(records[name]))
         found = collect(bins.group_by("bin").agg(records=bins.count()))
         counts[place, found.column("bin").to_numpy()] = found.column("records").to_numpy()
     return counts
+
+
+def _magnitude(column: ir.NumericValue) -> ir.IntegerValue:
+    """Return the bin of each value: the middle, and as many places beyond as its exponent says."""
+    size = column.abs().clip(lower=2.0**SMALLEST, upper=2.0**LARGEST)
+    guess = size.log2().cast("float64").floor()
+    power = (ibis.literal(2.0) ** guess).cast("float64")
+    # Engines' logarithms round, and differently, next to powers of two; powers of two are exact.
+    mended = ibis.cases((size < power, guess - 1.0), (size >= 2.0 * power, guess + 1.0), else_=guess)
+    beyond = (mended - (SMALLEST - 1.0)).cast("int64")
+    near = column.abs() < 2.0**SMALLEST
+    return ibis.cases((near, MIDDLE), (column < 0, MIDDLE - beyond), else_=MIDDLE + beyond).cast("int64")
 
 
 def count_for(method: Method, table: ir.Table, space: Space) -> pa.Table:
