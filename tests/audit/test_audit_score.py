@@ -50,7 +50,8 @@ def test_score_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_all_four_stages_replay_alike_on_neighbours(adjacency: Any) -> None:
-    report = audit(score_stages_case(epsilon="2", adjacency=adjacency), seed=1, rounds=0, layers=["replay"])
+    # So much ε that bounds are found and scores differ: with little, a replaced record may change nothing.
+    report = audit(score_stages_case(epsilon="100", adjacency=adjacency), seed=1, rounds=0, layers=["replay"])
     assert report.passed, str(report)
     assert len([finding for finding in report.findings if finding.power]) == 4
 

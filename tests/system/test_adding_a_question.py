@@ -39,7 +39,11 @@ def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> 
         '    "proportion": "anonymaly.proportion.query:Proportion",\n',
     )
     _edit(package / "__init__.py", '    "Preview",\n', '    "Preview",\n    "Proportion",\n')
-    _edit(tmp_path / "pyproject.toml", '    "count | explain | score",\n', '    "count | explain | score | proportion",\n')
+    _edit(
+        tmp_path / "pyproject.toml",
+        '    "count | explain | score",\n',
+        '    "count | explain | score | proportion",\n',
+    )
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "200"}
     command = [

@@ -18,6 +18,7 @@ from anonymaly.errors import Refused
 from anonymaly.explain.query import Explain
 from anonymaly.ledger import Ledger
 from anonymaly.rules import SameContexts
+from anonymaly.score.query import Score
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -62,8 +63,12 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
+    model, scores = _score(curator)
+    told = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
+    show("How unusual is a new record, against the census?", "\n".join(told))
     return {
         "explain": group.to_dict(),
+        "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
@@ -80,3 +85,11 @@ def _explain(folder: Path) -> Answer:
     return curator.ask(
         Explain(record=record, metric="salary", attributes=["job", "sector", "year"], epsilon=0.2)
     )
+
+
+def _score(curator: Curator) -> tuple[Answer, dict[str, float]]:
+    """Release a model of working lives, and score two records that were never in the table."""
+    answer = curator.ask(Score(columns=["age", "hours_per_week", "capital_gain"], epsilon=0.5))
+    records = {"38 years, 40 h": [38, 40, 0], "88 years, 99 h": [88, 99, 0]}
+    scores = answer.value.score(list(records.values()))
+    return answer, {what: float(score) for what, score in zip(records, scores, strict=True)}

@@ -200,7 +200,7 @@ class Score(Query):
     @classmethod
     def show(cls, value: Model, asks: str) -> str:
         """Say what was released, without its numbers."""
-        return f"{asks}: {value!r}"
+        return repr(value)
 
     def encode(self, value: Model, file: BinaryIO) -> None:
         """Write the model's file."""
