@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
     from anonymaly.dataset import Dataset
-    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps
+    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps, Unbounded
     from anonymaly.errors import AnonymalyError
+    from anonymaly.estimators.grid_knn import GridKNN
+    from anonymaly.estimators.marginal_histograms import MarginalHistograms
+    from anonymaly.estimators.search import search_cost
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
     from anonymaly.identify.query import Identify, Lookahead
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
+    from anonymaly.score.model import Model
+    from anonymaly.score.query import Score
     from anonymaly.simulation import simulate
 
 __all__ = [
@@ -39,22 +44,28 @@ __all__ = [
     "Dataset",
     "Explain",
     "Flag",
+    "GridKNN",
     "Guarantee",
     "Identify",
     "Interval",
     "Lookahead",
     "Manifest",
+    "MarginalHistograms",
+    "Model",
     "Opaque",
     "Policy",
     "Preview",
     "Query",
     "SameContexts",
+    "Score",
     "Timestamps",
+    "Unbounded",
     "__version__",
     "compose",
     "datasets",
     "identify",
     "inspect",
+    "search_cost",
     "simulate",
 ]
 
@@ -67,16 +78,21 @@ _HOMES = {
     "Curator": "curator",
     "Dataset": "dataset",
     "Flag": "domain",
+    "GridKNN": "estimators.grid_knn",
     "Guarantee": "guarantee",
     "Interval": "domain",
     "Manifest": "manifest",
+    "MarginalHistograms": "estimators.marginal_histograms",
+    "Model": "score.model",
     "Opaque": "domain",
     "Policy": "rules",
     "Preview": "answer",
     "Query": "query",
     "SameContexts": "rules",
     "Timestamps": "domain",
+    "Unbounded": "domain",
     "compose": "guarantee",
+    "search_cost": "estimators.search",
     "simulate": "simulation",
 }
 

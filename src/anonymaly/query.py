@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Released = Mapping[str, Any]
 _TYPES = {
     "interval": pa.float64(),
+    "unbounded": pa.float64(),
     "categories": pa.string(),
     "flag": pa.bool_(),
     "timestamps": pa.timestamp("us"),
@@ -125,6 +126,11 @@ class Query(Value):
     def cost(self) -> int:
         """The charge in nano-ε: exactly epsilon."""
         return to_nano(self.epsilon)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the answer can be kept in a store; one that cannot is for simulations alone."""
+        return True
 
     def resolve(self, declaration: Declaration) -> Self:
         """Check the fields against the declaration and return the question in its canonical spelling."""

@@ -8,4 +8,5 @@ QUESTIONS: dict[str, str] = {
     "explain": "anonymaly.explain.query:Explain",
     "identify": "anonymaly.identify.query:Identify",
     "lookahead": "anonymaly.identify.query:Lookahead",
+    "score": "anonymaly.score.query:Score",
 }

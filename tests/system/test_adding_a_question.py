@@ -41,8 +41,8 @@ def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> 
     _edit(package / "__init__.py", '    "Preview",\n', '    "Preview",\n    "Proportion",\n')
     _edit(
         tmp_path / "pyproject.toml",
-        '    "count | explain | identify",\n',
-        '    "count | explain | identify | proportion",\n',
+        '    "count | explain | identify | score",\n',
+        '    "count | explain | identify | score | proportion",\n',
     )
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "200"}

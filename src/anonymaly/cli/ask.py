@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,43 +68,78 @@ def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, 
         say(str(told))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a question's command was given."""
+
+    manifest: str
+    kind: type[Query]
+    fields: Mapping[str, Any]
+    preview: bool
+    analyst: str
+    repeat: int
+    as_json: bool
+
+    def ask(self) -> None:
+        """Ask, and say the answer."""
+        _ask(self.manifest, self.kind(**self.fields), self.preview, self.analyst, self.repeat, self.as_json)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How a question's command differs from the others: more parameters, and what it does with them."""
+
+    act: Callable[..., None]  # of what was asked, and the further parameters by name
+    further: Mapping[str, tuple[Any, Any]]  # name → annotation and default
+    optional: frozenset[str]  # fields that the question needs and the command can do without
+
+
+# Questions whose answer is not the end of it, by where their variation is.
+VARIATIONS = {"score": "anonymaly.cli.score:VARIATION"}
+
+
 def question_command(question: str) -> Callable[..., None]:
     """Return the command of a question: its options are the question's fields."""
     kind = load_question(question, QUESTIONS)
-    command = _command(kind)
+    variation = Variation(Asked.ask, {}, frozenset())
+    if question in VARIATIONS:
+        module, _, name = VARIATIONS[question].partition(":")
+        variation = getattr(importlib.import_module(module), name)
+    command = _command(kind, variation)
     command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0]
     return command
 
 
-def _command(kind: type[Query]) -> Callable[..., None]:
+def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
-    def command(
-        manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **fields: Any
-    ) -> None:
-        given = {
-            name: _read(name, kind.model_fields[name], text)
-            for name, text in fields.items()
-            if text not in (None, [])
+    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **given: Any) -> None:
+        fields = {
+            name: _read(name, field, given[name])
+            for name, field in kind.model_fields.items()
+            if given[name] not in (None, [])
         }
-        _ask(manifest, kind(**given), preview, analyst, repeat, as_json)
+        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json)
+        variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
     for name, field in kind.model_fields.items():
         option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
         several = _origin(field) is tuple and not _is(field, "table")
+        needed = field.is_required() and name not in variation.optional
         annotation: Any = list[str] if several else str
-        default = inspect.Parameter.empty if field.is_required() else None
+        default = inspect.Parameter.empty if needed else None
         parameters.append(
             inspect.Parameter(
                 name,
                 keyword,
                 default=default,
-                annotation=Annotated[annotation if field.is_required() else annotation | None, option],
+                annotation=Annotated[annotation if needed else annotation | None, option],
             )
         )
     shared = {
+        **variation.further,
         "preview": (OnlyPreview, False),
         "analyst": (Analyst, "owner"),
         "repeat": (Repeat, 0),

@@ -19,6 +19,7 @@ from anonymaly.explain.query import Explain
 from anonymaly.identify.query import Identify
 from anonymaly.ledger import Ledger
 from anonymaly.rules import AnomalyModel, SameContexts
+from anonymaly.score.query import Score
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -65,9 +66,13 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
     verdict = _identify(folder)
     show("Is somebody of 42 who works 99 hours a week and gained 99,999 an anomaly?", str(verdict))
+    model, scores = _score(curator)
+    told = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
+    show("How unusual is a new record, against the census?", "\n".join(told))
     return {
         "explain": group.to_dict(),
         "identify": verdict.to_dict(),
+        "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
@@ -93,3 +98,11 @@ def _identify(folder: Path) -> Answer:
     curator = Curator(people, budget=1.0, ledger=folder / "workers.ledger")
     record = {"age": 42, "hours_per_week": 99, "capital_gain": 99_999}
     return curator.ask(Identify(record=record, model="rare", epsilon=0.1))
+
+
+def _score(curator: Curator) -> tuple[Answer, dict[str, float]]:
+    """Release a model of working lives, and score two records that were never in the table."""
+    answer = curator.ask(Score(columns=["age", "hours_per_week", "capital_gain"], epsilon=0.5))
+    records = {"38 years, 40 h": [38, 40, 0], "88 years, 99 h": [88, 99, 0]}
+    scores = answer.value.score(list(records.values()))
+    return answer, {what: float(score) for what, score in zip(records, scores, strict=True)}

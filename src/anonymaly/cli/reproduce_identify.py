@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly reproduce identify``: how its tables are printed."""
+"""``anonymaly reproduce identify``: what it measures, and how its tables are printed."""
 
 from __future__ import annotations
 
 from rich.table import Table as Grid
 
+from anonymaly.cli.study import Run
+from anonymaly.reproduce.identify import Reproduction, reproduce_identify
+from anonymaly.reproduce.identify_data import read_points
 from anonymaly.reproduce.identify_tables import Table
+
+
+def study(run: Run) -> Reproduction:
+    """Measure."""
+    return reproduce_identify(read_points(run.data), run.output, progress=run.progress)
 
 
 def grid(table: Table) -> Grid:
