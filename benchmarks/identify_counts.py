@@ -65,13 +65,13 @@ def compare(number: int, sample: int, repeats: int) -> dict[str, Any]:
     counts = runs[0][2]
     chosen = np.random.default_rng(1).choice(number, sample, replace=False)
     build, _, ball_tree = timed(lambda: KDTree(rows))
-    query, _, found = timed(lambda: ball_tree.query_radius(rows[chosen], RADIUS, count_only=True))
-    scikit = build + query * number / sample
+    query, busy, found = timed(lambda: ball_tree.query_radius(rows[chosen], RADIUS, count_only=True))
+    scikit, scikit_busy = build + query * number / sample, busy * number / sample
     build, _, other = timed(lambda: cKDTree(rows))
-    query, _, lengths = timed(
+    query, busy, lengths = timed(
         lambda: other.query_ball_point(rows[chosen], RADIUS, return_length=True, workers=2)
     )
-    scipy = build + query * number / sample
+    scipy, scipy_busy = build + query * number / sample, busy * number / sample
     assert (np.minimum(found, stop) == counts.within[chosen]).all()
     assert (np.minimum(lengths, stop) == counts.within[chosen]).all()
     return {
@@ -80,6 +80,7 @@ def compare(number: int, sample: int, repeats: int) -> dict[str, Any]:
         "anomalies": int((counts.within <= BETA).sum()),
         "scikit-learn seconds": scikit, "scipy seconds": scipy,
         "times scikit-learn": scikit / seconds, "times scipy": scipy / seconds,
+        "scikit-learn processor seconds": scikit_busy, "scipy processor seconds": scipy_busy,
     }  # fmt: skip
 
 

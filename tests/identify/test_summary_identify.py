@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.attributes import Attribute
+from anonymaly.engine import EngineFailure
 from anonymaly.identify import summary
 from anonymaly.identify.balls import METRICS, Balls
 from anonymaly.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
@@ -74,6 +75,21 @@ def test_postgres_counts_alike_and_fails_on_no_row(postgres: str, metric: str) -
     for scales in ((1.0, 1.0), (120.0, 3.0)):
         for radius in (0.0, 0.1, 1.0, 1e-140):
             counted(table, rows, Balls(points / np.array(scales), radius, metric, 150), scales)
+
+
+def test_a_server_that_takes_no_points_streams_its_rows(postgres: str) -> None:
+    rows = np.random.default_rng(3).normal(size=(50, 2)).round(1)
+    ibis.connect(postgres).create_table("rows", arrow(rows.tolist(), 2))
+    reader = ibis.connect(postgres)
+    reader.con.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    reader.con.commit()
+    balls = Balls(rows, 0.5, "euclidean", 20)
+    with pytest.raises(EngineFailure):
+        summary._by_grid(reader.table("rows"), balls, ["c0", "c1"], (1.0, 1.0))
+    assert_same(
+        count_neighbours(reader.table("rows"), balls, ["c0", "c1"], (1.0, 1.0), way="grid"),
+        count_naively(rows, balls),
+    )
 
 
 def test_rows_come_through_the_kernel_in_batches_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

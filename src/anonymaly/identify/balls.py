@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.errors import InputError
-from anonymaly.identify.ball_tree import BoxTree, count_in_tree
+from anonymaly.identify.ball_tree import BoxTree, count_in_tree, neighbourly_order
 
 METRICS = ("euclidean", "manhattan", "chebyshev")
 # Beyond these a square leaves the range of doubles, and with it all sense of distance; engines may fail.
@@ -122,6 +122,7 @@ class BallCounter:
         self._queries = np.ascontiguousarray(balls.queries, np.float64)
         self._within = np.zeros(number, np.int64)
         self._own = np.zeros(number, np.int64)
+        self._order = neighbourly_order(self._queries)
 
     @property
     def finished(self) -> bool:
@@ -131,7 +132,7 @@ class BallCounter:
     def add(self, rows: Floats) -> None:
         """Count some more rows."""
         for start in range(0, len(rows), BATCH):
-            open_balls = np.flatnonzero(self._within < self.balls.stop)
+            open_balls = self._order[self._within[self._order] < self.balls.stop]
             if not len(open_balls):
                 return
             tree = BoxTree.of(rows[start : start + BATCH])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anonymaly.attributes import Attribute
-from anonymaly.engine import collect, collect_batches
+from anonymaly.engine import EngineFailure, collect, collect_batches
 from anonymaly.identify.balls import BATCH, BallCounter, BallCounts, Balls, Progress
 from anonymaly.identify.planner import Way, cell_widths, choose_way, grid_axes
 
@@ -62,7 +62,11 @@ def count_neighbours(
         case "statement":
             return _by_statement(table, balls, columns, scales)
         case "grid":
-            return _by_grid(table, balls, columns, scales)
+            try:
+                return _by_grid(table, balls, columns, scales)
+            except EngineFailure:
+                # Points go to the engine as a temporary table, which not every user or replica may make.
+                return _by_stream(table, balls, columns, scales, progress)
         case "stream":
             return _by_stream(table, balls, columns, scales, progress)
 

@@ -55,7 +55,6 @@ def maps(
     y_label: str,
     label: str,
     logarithmic: bool = False,
-    reverse: bool = False,
 ) -> alt.FacetChart:
     """Return planes side by side, their squares coloured by value on one scale.
 
@@ -67,8 +66,6 @@ def maps(
         What the picture, its axes and its colours say.
     logarithmic
         Whether values span powers of ten.
-    reverse
-        Whether small values are the dark ones.
 
     Examples
     --------
@@ -77,7 +74,7 @@ def maps(
     250
     """
     names = list(dict.fromkeys(row["panel"] for row in rows))
-    scale = alt.Scale(scheme="viridis", type="log" if logarithmic else "linear", reverse=reverse, zero=False)
+    scale = alt.Scale(scheme="viridis", type="log" if logarithmic else "linear", zero=False)
     colour = alt.Color(
         "value:Q",
         scale=scale,

@@ -120,7 +120,7 @@ class Check:
     deviations: float  # between the two, in standard deviations
 
 
-def check_by_simulation(measured: Measured, seeds: int, records: int = 40) -> Check:
+def check_by_simulation(measured: Measured, seeds: int, records: int = 200) -> Check:
     """Ask the question itself about some records, with seeded noise, and compare with the formula."""
     points = measured.points
     # Half of them anomalies, of which more is answered wrongly.
