@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
     from anonymaly.score.model import Model
     from anonymaly.score.query import Score
+    from anonymaly.share.histogram_query import ShareHistogram
+    from anonymaly.share.sample_query import ShareSample
     from anonymaly.simulation import simulate
+    from anonymaly.table import Table
 
 __all__ = [
     "AnomalyModel",
@@ -58,6 +61,9 @@ __all__ = [
     "Query",
     "SameContexts",
     "Score",
+    "ShareHistogram",
+    "ShareSample",
+    "Table",
     "Timestamps",
     "Unbounded",
     "__version__",
@@ -89,6 +95,7 @@ _HOMES = {
     "Preview": "answer",
     "Query": "query",
     "SameContexts": "rules",
+    "Table": "table",
     "Timestamps": "domain",
     "Unbounded": "domain",
     "compose": "guarantee",

@@ -28,6 +28,7 @@ from anonymaly.query import (
     answer_with,
     load_question,
     root_cause,
+    view_for,
 )
 from anonymaly.store import Store
 from anonymaly.version import __version__
@@ -175,7 +176,7 @@ class Curator:
         """
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         resolved, guarantee, stages = self._accept(query)
-        table = self.dataset.table
+        table = view_for(resolved, self.dataset, self.declaration)
         # Only now, when nothing is left to mend, is the declaration written down for good.
         self._open_account(resolved)
         reservation = self._ledger.reserve(

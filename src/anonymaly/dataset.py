@@ -17,7 +17,7 @@ import ibis
 from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded, read_domain
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
-from anonymaly.rules import Rule, read_rule
+from anonymaly.rules import Policy, Rule, read_rule
 from anonymaly.value import digest, is_text
 
 if TYPE_CHECKING:
@@ -168,14 +168,34 @@ class Dataset:
     @property
     def table(self) -> ir.Table:
         """The only view questions get: declared columns, at most ``max_rows`` rows a person, no NaN."""
-        raw = self._checked()
-        view = raw.select(
-            **{name: self._read(raw[name], name, domain) for name, domain in self._columns.items()},
-            **({_PERSON: _without_nan(raw[self.declaration.person])} if self.declaration.person else {}),
-        )
+        view = self._view()
         if self.declaration.person is None:
             return view
         return _truncate(view, self._columns, self.declaration.rows)
+
+    def judged(self, policy: Policy) -> ir.Table:
+        """Return the same view with a column `NON_SENSITIVE`, which says whom a policy calls so.
+
+        A person is sensitive if any of their rows is, those that are cut off among them.
+        """
+        view = self._view()
+        verdict = policy.non_sensitive(view, self._columns)
+        if self.declaration.person is None:
+            return view.mutate(**{NON_SENSITIVE: verdict})
+        rows = view.mutate(**{NON_SENSITIVE: verdict})
+        whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=_PERSON))
+        # Rows without a person are people of their own.
+        own = ibis.ifelse(rows[_PERSON].isnull(), rows[NON_SENSITIVE], whole)
+        return _truncate(
+            rows.mutate(**{NON_SENSITIVE: own}), self._columns, self.declaration.rows, NON_SENSITIVE
+        )
+
+    def _view(self) -> ir.Table:
+        raw = self._checked()
+        return raw.select(
+            **{name: self._read(raw[name], name, domain) for name, domain in self._columns.items()},
+            **({_PERSON: _without_nan(raw[self.declaration.person])} if self.declaration.person else {}),
+        )
 
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
@@ -236,6 +256,7 @@ class Dataset:
         return _read_as(column.cast("string") if loose else column, domain)
 
 
+NON_SENSITIVE = "__non_sensitive__"
 _PERSON = "__person__"
 _PLACE = "__place__"
 _LONGEST_EXACT = 2**53  # floats beyond it are not single whole numbers
@@ -248,7 +269,7 @@ def _read_columns(columns: Mapping[str, Domain]) -> Mapping[str, Domain]:
             field="columns",
             next_step='Declare them, as in {"age": am.Interval(0, 120)}.',
         )
-    taken = {_PERSON, _PLACE}
+    taken = {_PERSON, _PLACE, NON_SENSITIVE}
     for name in columns:
         unfit = not isinstance(name, str) or not name or "`" in name or "\0" in name or not is_text(name)
         if unfit or name.lower() in taken:
@@ -398,7 +419,7 @@ def _to_moment(column: ir.Value) -> ir.Value:
     return _between(column, *limits).cast("timestamp(6)")
 
 
-def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int) -> ir.Table:
+def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int, *further: str) -> ir.Table:
     """Keep at most ``rows`` rows of each person, chosen by their content alone.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
@@ -412,4 +433,4 @@ def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int) -> ir.Ta
     window = ibis.window(group_by=_PERSON, order_by=order)
     numbered = view.mutate(**{_PLACE: ibis.row_number().over(window)})
     kept = numbered.filter(numbered[_PERSON].isnull() | (numbered[_PLACE] < rows))
-    return kept.select(*columns)
+    return kept.select(*columns, *further)

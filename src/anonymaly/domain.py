@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -17,6 +18,9 @@ from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, 
 
 from anonymaly.errors import InputError
 from anonymaly.value import Number, Ordered, Value, is_text
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 
 class Interval(Value):
@@ -74,6 +78,15 @@ class Interval(Value):
             return False
         return bool(self.low <= value <= self.high)  # type: ignore[operator]  # all real numbers compare
 
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        # Engines compare floats, and the float nearest to a long whole number may lie outside.
+        low, high = float(self.low), float(self.high)
+        low = math.nextafter(low, math.inf) if low < self.low else low
+        high = math.nextafter(high, -math.inf) if high > self.high else high
+        within: ir.BooleanValue = column.between(low, high)
+        return within
+
     def describe(self) -> str:
         """Say the domain in a few words."""
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
@@ -92,6 +105,11 @@ class Unbounded(Value):
         if isinstance(value, bool) or not isinstance(value, Real | Decimal):
             return False
         return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        finite: ir.BooleanValue = column.between(-sys.float_info.max, sys.float_info.max)
+        return finite
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -136,6 +154,11 @@ class Categories(Value):
         """Say whether a value is one of the list."""
         return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
 
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        listed: ir.BooleanValue = column.isin(list(self.values))
+        return listed
+
     def describe(self) -> str:
         """Say the domain in a few words."""
         shown = ", ".join(str(value) for value in self.values[:5])
@@ -179,6 +202,11 @@ class Flag(Value):
     def contains(self, value: Any) -> bool:
         """Say whether a value is true or false; null is neither."""
         return isinstance(value, bool)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -232,6 +260,11 @@ class Timestamps(Value):
         """Say whether a moment lies between the two."""
         return isinstance(value, datetime) and value.tzinfo is None and self.start <= value <= self.end
 
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        within: ir.BooleanValue = column.between(self.start, self.end)
+        return within
+
     def describe(self) -> str:
         """Say the domain in a few words."""
         return f"{self.start} to {self.end}"
@@ -245,6 +278,11 @@ class Opaque(Value):
     def contains(self, value: Any) -> bool:
         """Anything but null."""
         return value is not None
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
 
     def describe(self) -> str:
         """Say the domain in a few words."""

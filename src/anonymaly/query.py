@@ -21,7 +21,7 @@ from anonymaly.epsilon import to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.guarantee import Everyone, Guarantee, Relation
 from anonymaly.noise import Noise
-from anonymaly.rules import Rule
+from anonymaly.rules import Policy, Rule
 from anonymaly.value import Value, digest
 
 if TYPE_CHECKING:
@@ -106,6 +106,12 @@ def answer_with(query: Query, stages: tuple[Stage, ...], table: ir.Table, noise:
         raise StageFailure(name) from problem
 
 
+def view_for(query: Query, dataset: Dataset, declaration: Declaration) -> ir.Table:
+    """Return what a question's stages see of a table."""
+    policy = query.judged_by(declaration)
+    return dataset.table if policy is None else dataset.judged(policy)
+
+
 class Query(Value):
     """A frozen question that knows its cost and promise before any row is read.
 
@@ -117,6 +123,7 @@ class Query(Value):
     question: ClassVar[str]
     schema_version: ClassVar[int] = 1
     media_type: ClassVar[str] = "application/json"
+    tabular: ClassVar[bool] = False  # whether the value is a Table, which can be written to a file
     # Fields about a person: the ledger and reports keep their digest only.
     personal_fields: ClassVar[frozenset[str]] = frozenset()
 
@@ -139,6 +146,10 @@ class Query(Value):
     def relation(self, declaration: Declaration) -> Relation:
         """Return who is protected; everyone, unless the question cites a declared rule."""
         return Everyone(adjacency=declaration.adjacency, rows=declaration.unit_rows)
+
+    def judged_by(self, declaration: Declaration) -> Policy | None:
+        """Return the policy by which the view's rows are to be judged, if the question needs one."""
+        return None
 
     @classmethod
     @abstractmethod

@@ -9,4 +9,6 @@ QUESTIONS: dict[str, str] = {
     "identify": "anonymaly.identify.query:Identify",
     "lookahead": "anonymaly.identify.query:Lookahead",
     "score": "anonymaly.score.query:Score",
+    "share-sample": "anonymaly.share.sample_query:ShareSample",
+    "share-histogram": "anonymaly.share.histogram_query:ShareHistogram",
 }

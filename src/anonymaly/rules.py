@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import ibis
 from pydantic import Field, StrictBool, StrictInt, StrictStr, TypeAdapter, field_validator
 
 from anonymaly.domain import Categories, Domain, Flag, Interval
@@ -18,6 +19,9 @@ from anonymaly.errors import InputError
 from anonymaly.expression import Predicate, Record
 from anonymaly.grammar import parse
 from anonymaly.value import Number, Ordered, Value
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 Metric = Literal["euclidean", "manhattan", "chebyshev"]
 Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered]
@@ -61,6 +65,13 @@ class Policy(Value):
         predicate = self.predicate(columns)
         known = all(columns[name].contains(record.get(name)) for name in predicate.columns())
         return not (known and predicate.evaluate(record) is True)
+
+    def non_sensitive(self, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
+        """Judge every row of a table of unclamped values: true or false, never null."""
+        predicate = self.predicate(columns)
+        names = dict.fromkeys(predicate.columns())
+        known = ibis.and_(*(columns[name].to_ibis(table[name]) for name in names))
+        return (known & predicate.to_ibis(table)).fill_null(False)
 
 
 class AnomalyModel(Value):

@@ -7,7 +7,7 @@ from anonymaly.answer import Answer
 from anonymaly.dataset import Adjacency, Dataset
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
-from anonymaly.query import Query, StageFailure, answer_with, root_cause
+from anonymaly.query import Query, StageFailure, answer_with, root_cause, view_for
 
 
 def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency = "add_remove") -> Answer:
@@ -36,7 +36,8 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
     declaration = dataset.with_adjacency(adjacency)
     resolved = query.resolve(declaration)
     try:
-        value = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.seeded(seed))
+        table = view_for(resolved, dataset, declaration)
+        value = answer_with(resolved, resolved.stages(declaration), table, Noise.seeded(seed))
     except StageFailure as failure:
         # The table is public, so the real error helps and harms nobody.
         raise root_cause(failure) from None

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 import yaml
 
@@ -208,7 +209,73 @@ def test_the_demonstration_runs_and_its_json_is_complete(run: Run) -> None:
     assert told["verification"]["ok"]
     assert told["again"]["charged"] == "0"
     assert "BudgetExceeded" in told["refusal"]
+    assert told["share"]["value"]["rows"] > 1000
+    assert "access control (Truman filter): 100.0%" in told["attack"]
     assert run("--version").stdout.startswith("anonymaly ")
+
+
+SAMPLE = ["share-sample", "patients.yaml", "--policy", "adults", "--columns", "age", "--columns", "ward"]
+CELLS = ["share-histogram", "patients.yaml", "--by", "ward", "--policy", "adults", "--epsilon", "0.5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("out.parquet", pandas.read_parquet), ("out.csv", pandas.read_csv), ("out.arrow", pandas.read_feather)],
+)
+def test_a_sample_is_written_to_a_file(run: Run, folder: Path, name: str, read: Any) -> None:
+    done = run(*SAMPLE, "--epsilon", "0.5", "-o", name)
+    assert done.returncode == 0, done.stderr
+    assert "not sensitive under 'adults'" in done.stdout
+    found = read(folder / name)
+    assert list(found.columns) == ["age", "ward"]
+    assert len(found) <= 2, "a minor cannot be among them"
+    told = json.loads(run(*SAMPLE, "--epsilon", "0.5", "--json").stdout)
+    assert told["charged"] == "0"
+    assert told["value"] == {"rows": len(found), "columns": {"age": "double", "ward": "string"}}
+
+
+def test_a_histogram_is_printed_and_written(run: Run, folder: Path) -> None:
+    done = run(*CELLS, "--by", '{"column": "age", "edges": [0, 18, 120]}', "-o", "cells.csv", "--json")
+    told = json.loads(done.stdout)
+    written = pandas.read_csv(folder / "cells.csv")
+    assert written["estimate"].tolist() == told["value"]["estimates"]
+    assert written["age"].tolist()[:2] == ["[0, 18)", "[18, 120]"]
+    (folder / "query.json").write_text(
+        '{"question": "share-histogram", "by": ["ward"], "policy": "adults", "epsilon": "0.5"}'
+    )
+    asked = run("ask", "patients.yaml", "query.json", "-o", "again.csv")
+    assert asked.returncode == 0, asked.stderr
+    assert len(pandas.read_csv(folder / "again.csv")) == 3
+
+
+SHARED_BADLY = [
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "endings"),
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "out"], 2, "(none)"),
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "nowhere/out.csv"], 2, "no folder nowhere"),
+    ([*SAMPLE[:3], "minors", *SAMPLE[4:], "--epsilon", "0.5"], 1, "declared no policy 'minors'"),
+    ([*CELLS, "--by", "age"], 2, "Bins"),
+    ([*CELLS, "--method", "magic"], 2, "auto"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "named"), SHARED_BADLY, ids=lambda item: str(item)[-40:])
+def test_what_cannot_be_shared_is_explained_and_spends_nothing(
+    run: Run, folder: Path, arguments: list[str], code: int, named: str
+) -> None:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    done = run(*arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert named.lower() in done.stderr.lower()
+    assert "Traceback" not in done.stderr
+    assert _spent(run) == "0.1"
+    assert not list(folder.glob("out*"))
+
+
+def test_a_count_has_no_table_to_write(run: Run, folder: Path) -> None:
+    (folder / "query.json").write_text('{"question": "count", "epsilon": "0.1"}')
+    done = run("ask", "patients.yaml", "query.json", "-o", "count.csv")
+    assert done.returncode == 2
+    assert "no table" in done.stderr
 
 
 def test_what_askers_write_is_shown_as_it_is(run: Run) -> None:

@@ -52,9 +52,9 @@ def test_randomness_comes_from_noise_alone(path: Path) -> None:
 
 
 def test_only_summaries_run_statements() -> None:
-    folders = {
-        PACKAGE / home.partition(".query:")[0].removeprefix("anonymaly.") for home in _questions().values()
-    }
+    modules = [home.partition(":")[0].removeprefix("anonymaly.") for home in _questions().values()]
+    folders = {PACKAGE.joinpath(*module.split(".")).parent for module in modules}
+    assert all(any(folder.glob("*.py")) for folder in folders)
     for folder in folders:
         for path in folder.glob("*.py"):
             readers = {name.rpartition(".")[2] for name in _names(path)} & ROW_READERS
@@ -96,8 +96,8 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     assert " ".join(anonymaly.__all__) == (
         "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag GridKNN "
         "Guarantee Identify Interval Lookahead Manifest MarginalHistograms Model Opaque Policy Preview Query "
-        "SameContexts Score Timestamps Unbounded __version__ compose datasets identify inspect "
-        "search_cost simulate"
+        "SameContexts Score ShareHistogram ShareSample Table Timestamps Unbounded __version__ compose "
+        "datasets identify inspect search_cost simulate"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

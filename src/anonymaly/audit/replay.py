@@ -21,7 +21,7 @@ from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import Call, RecordingNoise, recorded_lines, recorded_statements
 from anonymaly.dataset import Dataset
-from anonymaly.query import Released
+from anonymaly.query import Released, view_for
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = No
     run in its rows alone. Every stage has coins of its own: one stage's detour does not shift the next one's.
     """
     resolved, stages = case.stages()
-    table = dataset.table
+    table = view_for(resolved, dataset, case.declaration)
     calls: list[Call] = []
     summaries: dict[str, Any] = {}
     released: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from anonymaly.audit.case import Case
 from anonymaly.guarantee import Database
 from anonymaly.noise import Noise
 from anonymaly.noise.source import Probability
-from anonymaly.query import Released
+from anonymaly.query import Released, view_for
 
 BLOCK = 65_536
 
@@ -88,7 +88,7 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
     [1, 1, 1, 1, 1]
     """
     resolved, (first, *later) = case.stages()
-    table = case.dataset(records).table
+    table = view_for(resolved, case.dataset(records), case.declaration)
     noise = PooledNoise.seeded(seed)
     summary = first.summarise(table, {})
     answers = []
@@ -115,8 +115,9 @@ def sample_stage(
     >>> sample_stage(case, case.worst_pair[0], "count", {}, 5, seed=1).tolist()
     [1, 1, 1, 1, 1]
     """
-    _, stages = case.stages()
+    resolved, stages = case.stages()
     (chosen,) = (item for item in stages if item.name == stage)
     noise = PooledNoise.seeded(seed)
-    summary = chosen.summarise(case.dataset(records).table, dict(released))
+    table = view_for(resolved, case.dataset(records), case.declaration)
+    summary = chosen.summarise(table, dict(released))
     return np.array([chosen.release(summary, dict(released), noise) for _ in range(count)])

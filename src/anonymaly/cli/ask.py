@@ -24,11 +24,18 @@ from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_js
 from anonymaly.errors import InputError
 from anonymaly.query import Query, load_question
 from anonymaly.questions import QUESTIONS
+from anonymaly.table import WRITERS, writer_for
 
 OnlyPreview = Annotated[
     bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")
 ]
 Analyst = Annotated[str, typer.Option("--analyst", help="Who asks: a label in the ledger.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help=f"Write the table here; endings: {', '.join(WRITERS)}."
+    ),
+]
 Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw at a new charge.")]
 
 
@@ -41,6 +48,7 @@ def ask(
     preview: OnlyPreview = False,
     analyst: Analyst = "owner",
     repeat: Repeat = 0,
+    output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question that is written as JSON, verbatim."""
@@ -52,16 +60,29 @@ def ask(
             field="query",
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
-    _ask(manifest, Query.from_json(text, QUESTIONS), preview, analyst, repeat, as_json)
+    _ask(manifest, Query.from_json(text, QUESTIONS), preview, analyst, repeat, as_json, output)
 
 
-def _ask(manifest: str, query: Query, preview: bool, analyst: str, repeat: int, as_json: bool) -> None:
+def _ask(
+    manifest: str,
+    query: Query,
+    preview: bool,
+    analyst: str,
+    repeat: int,
+    as_json: bool,
+    output: Path | None = None,
+) -> None:
+    if output is not None:
+        _refuse_output(query, output)
     curator = Curator.open(manifest)
     if preview:
         told: Preview | Answer = curator.preview(query, repeat=repeat)
     else:
         with progress_bar():
             told = curator.ask(query, analyst=analyst, repeat=repeat)
+        if output is not None:
+            # Only now, when the answer is committed: a file that appeared before could be a second draw.
+            told.value.write(output)
     if as_json:
         say_json(told.to_dict())
     else:
@@ -79,10 +100,12 @@ class Asked:
     analyst: str
     repeat: int
     as_json: bool
+    output: Path | None = None
 
     def ask(self) -> None:
         """Ask, and say the answer."""
-        _ask(self.manifest, self.kind(**self.fields), self.preview, self.analyst, self.repeat, self.as_json)
+        query = self.kind(**self.fields)
+        _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
 
 
 @dataclass(frozen=True)
@@ -96,6 +119,15 @@ class Variation:
 
 # Questions whose answer is not the end of it, by where their variation is.
 VARIATIONS = {"score": "anonymaly.cli.score:VARIATION"}
+
+
+def _refuse_output(query: Query, output: Path) -> None:
+    """Say what is wrong with a file to write while nothing is spent."""
+    if not query.tabular:
+        raise InputError(
+            f"{type(query).__name__} has no table to write", field="output", next_step="Leave it out."
+        )
+    writer_for(output)
 
 
 def question_command(question: str) -> Callable[..., None]:
@@ -119,7 +151,8 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
             for name, field in kind.model_fields.items()
             if given[name] not in (None, [])
         }
-        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json)
+        output = given["output"] if kind.tabular else None
+        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json, output)
         variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -138,8 +171,9 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
                 annotation=Annotated[annotation if needed else annotation | None, option],
             )
         )
-    shared = {
+    shared: dict[str, tuple[Any, Any]] = {
         **variation.further,
+        **({"output": (Output, None)} if kind.tabular else {}),
         "preview": (OnlyPreview, False),
         "analyst": (Analyst, "owner"),
         "repeat": (Repeat, 0),

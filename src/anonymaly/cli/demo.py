@@ -11,6 +11,7 @@ from rich.rule import Rule
 
 from anonymaly import Curator
 from anonymaly.answer import Answer
+from anonymaly.audit.exclusion import exclusion_attack
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.count.query import Count
 from anonymaly.datasets import census, salaries
@@ -18,8 +19,9 @@ from anonymaly.errors import Refused
 from anonymaly.explain.query import Explain
 from anonymaly.identify.query import Identify
 from anonymaly.ledger import Ledger
-from anonymaly.rules import AnomalyModel, SameContexts
+from anonymaly.rules import AnomalyModel, Policy, SameContexts
 from anonymaly.score.query import Score
+from anonymaly.share.sample_query import ShareSample
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -69,16 +71,31 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     model, scores = _score(curator)
     told = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
     show("How unusual is a new record, against the census?", "\n".join(told))
+    shared, attack = _share(folder)
+    show("Harmless records as they are, protected people's not at all", str(shared))
+    show("Why not simply leave the protected out? Bob is missing, so he is in the lounge:", attack)
     return {
         "explain": group.to_dict(),
         "identify": verdict.to_dict(),
         "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
+        "share": shared.to_dict(),
+        "attack": attack,
         "answer": answer.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
         "statement": statement.to_dict(),
         "verification": found.to_dict(),
     }
+
+
+def _share(folder: Path) -> tuple[Answer, str]:
+    """Publish a sample under a policy, and attack what publishing all the rest would be."""
+    people = census(name="survey", rules={"modest": Policy("income == '<=50K' and age >= 18")})
+    curator = Curator(people, budget=1.0, ledger=folder / "survey.ledger")
+    sample = curator.ask(
+        ShareSample(policy="modest", columns=["age", "education", "occupation"], epsilon=0.5)
+    )
+    return sample, "\n".join(map(str, exclusion_attack(["0.5"])))
 
 
 def _explain(folder: Path) -> Answer:

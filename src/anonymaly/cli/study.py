@@ -14,6 +14,7 @@ STUDIES = {
     "score": "anonymaly.cli.reproduce_score",
     "identify": "anonymaly.cli.reproduce_identify",
     "explain": "anonymaly.cli.reproduce_explain",
+    "share": "anonymaly.cli.reproduce_share",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from anonymaly.attributes import Attribute, read_attributes
 from anonymaly.dataset import Declaration
 from anonymaly.detectors import DETECTORS, Detector
-from anonymaly.domain import Bins, Domain, Interval
+from anonymaly.domain import Domain, Interval
 from anonymaly.errors import InputError
 from anonymaly.explain.context import read_masks
 from anonymaly.explain.grid import Grid
@@ -93,13 +93,13 @@ def make_plan(asked: Asked, declaration: Declaration) -> Plan:
     """Check the question against the declaration, or say which field does not fit."""
     columns = declaration.columns
     metric = _metric(asked.metric, columns)
-    if asked.metric in [item.column if isinstance(item, Bins) else item for item in asked.attributes]:
+    attributes = read_attributes(asked.attributes, columns)
+    if asked.metric in [attribute.column for attribute in attributes]:
         raise InputError(
             f"names the metric {asked.metric}",
             field="attributes",
             next_step="A record stands out *in* the metric.",
         )
-    attributes = read_attributes(asked.attributes, columns)
     record = dict(asked.record)
     own = _own(record, attributes, asked.metric, metric)
     space = _space(attributes, own)

@@ -5,6 +5,7 @@ from anonymaly.guarantee.change import Adjacency, Database, ValidContexts
 from anonymaly.guarantee.contexts import ContextQuestion, SameValidContexts
 from anonymaly.guarantee.everyone import Everyone
 from anonymaly.guarantee.intersection import Intersection, intersect, read_relation
+from anonymaly.guarantee.policies import all_sensitive, minimum_relaxation, relax
 from anonymaly.guarantee.promise import Guarantee, compose
 from anonymaly.guarantee.readings import ValuesWithin
 from anonymaly.guarantee.relation import Relation
@@ -24,7 +25,10 @@ __all__ = [
     "SensitiveUnderPolicy",
     "ValidContexts",
     "ValuesWithin",
+    "all_sensitive",
     "compose",
     "intersect",
+    "minimum_relaxation",
     "read_relation",
+    "relax",
 ]

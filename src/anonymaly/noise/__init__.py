@@ -9,6 +9,7 @@ from anonymaly.noise.laws import (
     two_sided_geometric_mass,
     two_sided_geometric_mass_bounds,
 )
+from anonymaly.noise.partition import partition_error
 from anonymaly.noise.probability import ExactProbability
 from anonymaly.noise.source import Noise
 
@@ -17,6 +18,7 @@ __all__ = [
     "KeyedNoise",
     "Noise",
     "one_sided_geometric_quantile",
+    "partition_error",
     "two_sided_geometric_deviation",
     "two_sided_geometric_half_width",
     "two_sided_geometric_mass",

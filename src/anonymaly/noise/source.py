@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.errors import InputError
-from anonymaly.noise import arrays, choice
+from anonymaly.noise import arrays, choice, thinning
 from anonymaly.noise.arrays import Booleans, Integers
 from anonymaly.noise.binomial import binomial
-from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words
+from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words, check, open_stream
 from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, read_rate
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.noise.keyed import KeyedNoise
+from anonymaly.noise.partition import LARGEST_EXPONENT, partition
+from anonymaly.noise.permutation import shuffle
 from anonymaly.noise.probability import ExactProbability, decide, floor_of, read_probability
 
 Probability = Fraction | ExactProbability
@@ -230,6 +232,20 @@ class Noise:
             return words.below(bound)
         return np.array([words.below(bound) for _ in range(length)], dtype=object)
 
+    def permutation(self, size: int) -> Integers:
+        """Draw an order of the numbers from 0 to size - 1, each as likely as any other.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).permutation(5).tolist()
+        [2, 4, 1, 0, 3]
+        """
+        order = np.arange(read_integer(size, "size"), dtype=np.int64)
+        stream = open_stream(self._fresh_key())
+        shuffle(stream, order)
+        check(stream)
+        return order
+
     def binomial(self, trials: int, probability: Probability) -> int:
         """Draw the number of successes among any number of trials.
 
@@ -242,6 +258,71 @@ class Noise:
         trials = read_integer(trials, "trials")
         bounds = read_probability(probability)
         return binomial(Words(self._fresh_key(), WORDS_NONCE), trials, bounds)
+
+    def thin(self, counts: npt.ArrayLike, probability: Probability) -> Integers:
+        """Keep each of some things with one probability; return how many of each count are kept.
+
+        Parameters
+        ----------
+        counts : array of int
+            Of any shape, from 0.
+        probability : Fraction or ExactProbability
+            Of keeping one, from 0 to 1.
+
+        Examples
+        --------
+        >>> kept = ExactProbability.exponential(Fraction(1)).complement()
+        >>> Noise.seeded(3).thin([0, 10, 1000], kept).tolist()
+        [0, 6, 635]
+        """
+        trials = read_integers(counts, "counts")
+        if trials.size and int(trials.min()) < 0:
+            raise InputError("must not be negative", field="counts")
+        bounds = read_probability(probability)
+        key = self._fresh_key()
+        if bounds(1) == (2, 2):
+            return trials
+        flat = trials.ravel()
+        output = np.empty(flat.size, np.int64)
+        arrays.fill(thinning.thin, key, output, flat, *thinning.digits_of(bounds))
+        words = Words(key, WORDS_NONCE)
+        for position in np.flatnonzero(flat > thinning.COUNTED):
+            output[position] = binomial(words, int(flat[position]), bounds)
+        return output.reshape(trials.shape)
+
+    def partition(self, exponents: npt.ArrayLike) -> Integers:
+        """Cut a row of n cells into runs of 1, 2, 4, ... cells, by the product of the runs' weights.
+
+        Every partition is as likely as it should be but for a factor within exp(±`partition_error(n,
+        sizes)`).
+
+        Parameters
+        ----------
+        exponents : array of int, sizes × (n + 1)
+            Row k, column i: e of the run of 2^k cells that ends before cell i; its weight is 2^(-e/2^30).
+            Below 2^61 in size. Where i < 2^k there is no such run, and the number is not looked at.
+
+        Returns
+        -------
+        array of int
+            The lengths of the runs, from first to last.
+
+        Examples
+        --------
+        >>> flat = np.zeros((3, 11), np.int64)
+        >>> flat[0] = 8 << 30  # a run of one cell weighs 2^-8
+        >>> Noise.seeded(3).partition(flat).tolist()
+        [2, 2, 2, 4]
+        """
+        numbers = np.ascontiguousarray(read_integers(exponents, "exponents"))
+        if numbers.ndim != 2 or numbers.shape[0] < 1 or numbers.shape[1] < 1:
+            raise InputError("must have a row for each size and a column for each end", field="exponents")
+        if numbers.size and max(int(numbers.max()), -int(numbers.min())) > LARGEST_EXPONENT:
+            raise InputError("must be below 2^61 in size", field="exponents")
+        stream = open_stream(self._fresh_key())
+        lengths = partition(stream, numbers)
+        check(stream)
+        return lengths
 
     def choose(
         self,

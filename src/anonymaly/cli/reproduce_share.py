@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly reproduce share``: what it measures, and how its tables are printed."""
+
+from __future__ import annotations
+
+from rich.table import Table as Grid
+
+from anonymaly.cli.study import Run
+from anonymaly.reproduce.share import Reproduction, reproduce_share
+from anonymaly.reproduce.share_data import read_histograms
+from anonymaly.reproduce.share_tables import Table
+
+
+def study(run: Run) -> Reproduction:
+    """Measure."""
+    histograms = read_histograms(run.data)
+    return reproduce_share(
+        histograms, run.output, **run.given(runs=run.runs), force=run.force, progress=run.progress
+    )
+
+
+def grid(table: Table) -> Grid:
+    """Return a table for the terminal."""
+    printed = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
+    for number, head in enumerate(table.heads):
+        printed.add_column(head, justify="left" if number == 0 else "right")
+    for line in table.lines:
+        printed.add_row(*(_cell(cell) for cell in line))
+    return printed
+
+
+def _cell(cell: str | float) -> str:
+    """Write a figure with three digits, or whole.
+
+    Examples
+    --------
+    >>> [_cell(cell) for cell in ("auto", 1.2345, 12.3, 123456.7, 17665)]
+    ['auto', '1.23', '12.3', '123,457', '17,665']
+    """
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) or abs(cell) >= 100:
+        return f"{cell:,.0f}"
+    return f"{cell:.3g}"

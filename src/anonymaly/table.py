@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A released table of any length: it stays in its file until somebody reads it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+GROUP = 262_144  # rows that are written together
+SHOWN = 5
+# What a spreadsheet would run as a formula begins with one of these.
+_FORMULA = r"\A[=+\-@\t\r]"
+
+
+class Table:
+    """Released records, read from a file batch by batch.
+
+    Examples
+    --------
+    >>> some = pa.table({"ward": ["A", "=1+1"], "age": [30, 41]})
+    >>> table = Table.of(some.schema, [some])
+    >>> table
+    Table(2 rows, columns=['ward', 'age'])
+    >>> table.to_csv(folder / "released.csv")
+    >>> print((folder / "released.csv").read_text().strip())
+    "ward","age"
+    "A",30
+    "'=1+1",41
+    """
+
+    media_type: ClassVar[str] = "application/vnd.apache.parquet"
+
+    def __init__(self, source: Path | BinaryIO) -> None:
+        self._source = source
+
+    @classmethod
+    def of(cls, schema: pa.Schema, tables: Iterable[pa.Table]) -> Table:
+        """Return the records of these tables, in a file that nobody else can see and that ends with it."""
+        # Without a name, so that a killed process leaves nothing behind.
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
+        # Only text repeats often enough for a dictionary; looking for one in numbers took half of the time.
+        text = [field.name for field in schema if pa.types.is_string(field.type)]
+        with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=text) as writer:
+            for group in _groups(tables):
+                writer.write_table(group)
+        return cls(file)
+
+    @classmethod
+    def read(cls, file: BinaryIO) -> Table:
+        """Return the table in an open file of a store; it is read again only when asked for."""
+        return cls(Path(file.name))
+
+    def copy_to(self, file: BinaryIO) -> None:
+        """Write the table's own bytes."""
+        with self._open() as own:
+            shutil.copyfileobj(own, file, 1 << 20)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns."""
+        with self._open() as file:
+            return pq.read_schema(file).remove_metadata()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def __len__(self) -> int:
+        with self._open() as file:
+            return int(pq.read_metadata(file).num_rows)
+
+    def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+        """Yield the records as Arrow batches of at most so many rows."""
+        with self._open() as file:
+            yield from pq.ParquetFile(file).iter_batches(rows)
+
+    def to_arrow(self) -> pa.Table:
+        """Return all records as an Arrow table."""
+        return pa.Table.from_batches(self.batches(), self.schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return all records as a pandas frame."""
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return all records as a polars frame."""
+        import polars  # noqa: PLC0415  (not everybody has it)
+
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)  # noqa: S101 - a table never becomes a series
+        return frame
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write a Parquet file; it appears when it is complete, in place of one of that name."""
+        with _appearing(path) as file:
+            self.copy_to(file)
+
+    def to_ipc(self, path: str | Path) -> None:
+        """Write an Arrow file, which readers can map into memory."""
+        with _appearing(path) as file, pa.ipc.new_file(file, self.schema) as writer:
+            for batch in self.batches():
+                writer.write_batch(batch)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a CSV file; text that a spreadsheet would run as a formula is preceded by an apostrophe."""
+        schema = pa.schema(
+            [
+                pa.field(_escape(pa.array([field.name]))[0].as_py(), _plain_type(field.type))
+                for field in self.schema
+            ]
+        )
+        with _appearing(path) as file, pyarrow.csv.CSVWriter(file, schema) as writer:
+            for batch in self.batches():
+                writer.write_batch(pa.record_batch([_plain(column) for column in batch.columns], schema))
+
+    def write(self, path: str | Path) -> None:
+        """Write a file of the kind that its ending names."""
+        writer_for(path)(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in the table, without the records themselves."""
+        return {"rows": len(self), "columns": {field.name: str(field.type) for field in self.schema}}
+
+    def __repr__(self) -> str:
+        return f"Table({len(self):,} rows, columns={self.columns})"
+
+    def __str__(self) -> str:
+        first = next(self.batches(SHOWN), None)
+        rows = [] if first is None else first.to_pylist()
+        cells = [self.columns, *([_shown(item) for item in row.values()] for row in rows)]
+        widths = [max(len(line[place]) for line in cells) for place in range(len(self.columns))]
+        lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
+        return "\n".join([*lines, *(["…"] if len(self) > len(rows) else [])])
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO]:
+        if isinstance(self._source, Path):
+            with self._source.open("rb") as file:
+                yield file
+        else:
+            self._source.seek(0)
+            yield self._source
+
+
+WRITERS: dict[str, Callable[[Table, str | Path], None]] = {
+    ".parquet": Table.to_parquet,
+    ".csv": Table.to_csv,
+    ".arrow": Table.to_ipc,
+    ".feather": Table.to_ipc,
+}
+
+
+def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
+    """Return how a file of this name is written, or say why it cannot be."""
+    place = Path(path)
+    writer = WRITERS.get(place.suffix.lower())
+    if writer is None:
+        raise InputError(
+            f"cannot tell what to write from the ending {place.suffix or '(none)'}",
+            field="output",
+            next_step=f"Endings written: {', '.join(WRITERS)}.",
+        )
+    if not place.parent.is_dir():
+        raise InputError(
+            f"there is no folder {place.parent}", field="output", next_step="Make it first, or name another."
+        )
+    return writer
+
+
+def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield tables of about ``GROUP`` rows, however small the given ones are."""
+    held: list[pa.Table] = []
+    for table in tables:
+        held.append(table)
+        if sum(map(len, held)) >= GROUP:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type by which a CSV file holds a column."""
+    simple = pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
+    return kind if simple else pa.string()
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    if _plain_type(column.type) == column.type and not pa.types.is_string(column.type):
+        return column
+    if not pa.types.is_string(column.type):
+        column = pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string())
+    return _escape(column)
+
+
+def _escape(text: pa.Array) -> pa.Array:
+    risky = pc.match_substring_regex(text, _FORMULA)
+    return pc.if_else(risky, pc.binary_join_element_wise("'", text, ""), text)
+
+
+def _shown(item: Any) -> str:
+    text = "" if item is None else " ".join(str(item).split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+@contextmanager
+def _appearing(path: str | Path) -> Iterator[BinaryIO]:
+    """Give a file that gets its name when it is complete, and leaves nothing if it is not."""
+    place = Path(path)
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        os.replace(partial, place)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise InputError(
+            f"{place} could not be written ({type(problem).__name__})",
+            field="output",
+            next_step="Name a file in a folder that can be written to.",
+        ) from None
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

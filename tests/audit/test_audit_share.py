@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real questions, which no layer may reject, and broken ones, each of which one layer must."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.report import audit
+from anonymaly.audit.share_case import histogram_case, sample_case
+from anonymaly.audit.share_mutants import SHARE_MUTANTS, order_kept
+
+# A release writes a file: few samples, of which half of ε can still be seen.
+SAMPLES, FEW, POWER = 400, 200, 0.5
+CASES: list[dict[str, Any]] = [
+    {},
+    {"adjacency": "replace"},
+    {"max_rows": 2},
+    {"adjacency": "replace", "max_rows": 2},
+]
+
+
+@pytest.mark.parametrize("options", CASES, ids=str)
+def test_the_sample_passes_the_layers_that_sample_it(options: dict[str, Any]) -> None:
+    case = sample_case(epsilon="1", **options)
+    layers = ["fit", "bound"]
+    report = audit(case, seed=1, rounds=0, layers=layers, samples=SAMPLES, fit_samples=FEW, power=POWER)
+    assert report.passed, str(report)
+    (loss,) = [finding for finding in report.findings if finding.check == "exact loss"]
+    assert loss.numbers["exact"] == pytest.approx(1), "the worst pair loses all of ε"
+
+
+@pytest.mark.parametrize("options", [CASES[0], CASES[3]], ids=str)
+def test_the_sample_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
+    report = audit(sample_case(epsilon="1", **options), seed=1, rounds=0, layers=["replay", "ledger"])
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize(("adjacency", "method"), [("add_remove", "hybrid"), ("replace", "one_sided_l1")])
+def test_the_histogram_passes_every_layer(adjacency: Any, method: str) -> None:
+    case = histogram_case(epsilon="1", adjacency=adjacency, method=method)
+    report = audit(case, seed=1, rounds=0, layers=["replay", "ledger", "bound"], samples=SAMPLES, power=None)
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("mutant", SHARE_MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_mutant_is_rejected_by_its_layer(mutant: Mutant) -> None:
+    assert mutant.is_rejected(seed=1, samples=SAMPLES)
+
+
+def test_a_sample_in_the_tables_order_does_not_fit_its_law() -> None:
+    assert audit(order_kept(), seed=1, layers=["fit"], fit_samples=FEW).rejected_by("fit")
+
+
+def test_mutants_have_names_of_their_own() -> None:
+    names = [mutant.name for mutant in SHARE_MUTANTS]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Released tables: every file holds the same records, and no spreadsheet runs them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from anonymaly.errors import InputError
+from anonymaly.table import GROUP, Table
+
+SOME = pa.table(
+    {
+        "text": ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "fine", 'a "quoted", one', None, "a=b"],
+        "number": [1.5, -2.0, None, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
+        "moment": pa.array([datetime(2020, 1, 1)] * 10),
+        "several": [[1, 2]] * 10,
+    }
+)
+
+
+def table(source: pa.Table = SOME) -> Table:
+    return Table.of(source.schema, [source.slice(0, 3), source.slice(3)])
+
+
+def test_every_way_out_gives_the_same_records(tmp_path: Path) -> None:
+    released = table()
+    assert released.to_arrow() == SOME
+    assert released.to_pandas().equals(SOME.to_pandas())
+    assert released.to_polars().equals(polars.from_arrow(SOME))
+    assert sum(batch.num_rows for batch in released.batches(4)) == len(released) == 10
+    for name in ("a.parquet", "a.arrow", "a.feather"):
+        released.write(tmp_path / name)
+    assert pq.read_table(tmp_path / "a.parquet") == SOME
+    assert (
+        pa.feather.read_table(tmp_path / "a.arrow") == pa.feather.read_table(tmp_path / "a.feather") == SOME
+    )
+
+
+def test_no_text_in_a_csv_file_is_a_formula(tmp_path: Path) -> None:
+    source = SOME.rename_columns(["=text", *SOME.column_names[1:]])
+    table(source).to_csv(tmp_path / "a.csv")
+    head, *rows = csv.reader(io.StringIO((tmp_path / "a.csv").read_bytes().decode(), newline=""))
+    assert head == ["'=text", "number", "moment", "several"]
+    assert [row[0] for row in rows] == [
+        "'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "fine", 'a "quoted", one', "", "a=b",
+    ]  # fmt: skip
+    # Numbers are no formulas, and stay numbers.
+    assert pandas.read_csv(tmp_path / "a.csv")["number"].tolist()[:2] == [1.5, -2.0]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
+def test_an_empty_table_keeps_its_columns(tmp_path: Path, ending: str) -> None:
+    empty = Table.of(SOME.schema, [])
+    assert (len(empty), empty.columns) == (0, SOME.column_names)
+    empty.write(tmp_path / f"a.{ending}")
+    assert (tmp_path / f"a.{ending}").stat().st_size > 0
+    assert str(empty).split() == SOME.column_names
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("old")
+
+    def broken(self: Table, rows: int = 0) -> None:
+        assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["a.csv"]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Table, "batches", broken)
+    with pytest.raises(KeyboardInterrupt):
+        table().to_csv(tmp_path / "a.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    assert (tmp_path / "a.csv").read_text() == "old"
+
+
+def test_what_cannot_be_written_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ending \.xls"):
+        table().write(tmp_path / "a.xls")
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(InputError, match="could not be written"):
+        table().write(tmp_path / "a.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_small_pieces_are_written_together() -> None:
+    piece = pa.table({"x": [1]})
+    released = Table.of(piece.schema, [piece] * 300)
+    with released._open() as file:
+        assert pq.read_metadata(file).num_row_groups == 1
+    assert GROUP > 300
