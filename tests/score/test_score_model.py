@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import io
 import json
 import pickle
@@ -180,6 +181,24 @@ def test_arrays_that_do_not_fit_the_method_are_refused() -> None:
     ):
         file = io.BytesIO()
         Model(model.method, model.space, body, None).write(file)
+        file.seek(0)
+        with pytest.raises(InputError, match="not a model that this version knows"):
+            Model.read(file)
+
+
+def test_parameters_that_no_grid_has_are_refused() -> None:
+    model = _simulate(method="grid", cells=3)
+    for name, item in (
+        ("rate", "0"),
+        ("rate", "x"),
+        ("cells", 1),
+        ("cells", 2.0),
+        ("form", "held"),
+        ("depth", -1),
+    ):
+        grid = dataclasses.replace(model.method, **{name: item})  # type: ignore[type-var]
+        file = io.BytesIO()
+        Model(grid, model.space, model.body, None).write(file)
         file.seek(0)
         with pytest.raises(InputError, match="not a model that this version knows"):
             Model.read(file)

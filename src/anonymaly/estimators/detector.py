@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -148,5 +149,6 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
                     field=field,
                     next_step="Leave it out: the account declares the bounds, and its noise has no seed.",
                 )
-        answer = curator.about(table).ask(self.query(names))
+        with contextlib.closing(curator.about(table)) as account:
+            answer = account.ask(self.query(names))
         return answer.value, FitGuarantee(answer.guarantee, charged=True)

@@ -121,7 +121,8 @@ class Grid(Method):
         grid = super().restore(dimensions, parameters)
         whole = all(type(item) is int for item in (grid.cells, grid.neighbours))
         if (
-            not whole
+            Fraction(grid.rate) <= 0
+            or not whole
             or not 2 <= grid.cells <= MOST_CELLS
             or grid.neighbours < 1
             or grid.distance not in get_args(Distance)

@@ -74,7 +74,9 @@ def make_scorer(body: Body, rule: Rule, rate: Fraction, *, held: bool) -> Scorer
     factors = multipliers(dimensions)
     counts = np.ascontiguousarray(body["counts"], np.int64)
     slots = make_slots(coordinates, factors)
-    table = geometric_table(rate.numerator, rate.denominator)
+    # A published model draws nothing; what a file says of its rate is not even looked at.
+    drawn = rate if held else Fraction(1)
+    table = geometric_table(drawn.numerator, drawn.denominator)
     key = body["key"].tobytes() if held else bytes(32)
     # Where a walk costs more than a scan, the scan has been cheaper from the start: no more than twice that.
     visits = HELD_VISITS if held else min(MOST_VISITS, len(counts) * dimensions // VISIT)
