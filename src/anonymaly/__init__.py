@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets, inspect
+    from anonymaly import datasets, identify, inspect
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
     from anonymaly.dataset import Dataset
-    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps
+    from anonymaly.domain import Bins, Categories, Flag, Interval, Opaque, Timestamps, Unbounded
     from anonymaly.errors import AnonymalyError
+    from anonymaly.estimators.grid_knn import GridKNN
+    from anonymaly.estimators.marginal_histograms import MarginalHistograms
+    from anonymaly.estimators.search import search_cost
     from anonymaly.explain.query import Explain
     from anonymaly.guarantee import Guarantee, compose
+    from anonymaly.identify.query import Identify, Lookahead
     from anonymaly.manifest import Manifest
     from anonymaly.query import Query
     from anonymaly.rules import AnomalyModel, Policy, SameContexts
+    from anonymaly.score.model import Model
+    from anonymaly.score.query import Score
     from anonymaly.share.histogram_query import ShareHistogram
     from anonymaly.share.sample_query import ShareSample
     from anonymaly.simulation import simulate
@@ -41,22 +47,31 @@ __all__ = [
     "Dataset",
     "Explain",
     "Flag",
+    "GridKNN",
     "Guarantee",
+    "Identify",
     "Interval",
+    "Lookahead",
     "Manifest",
+    "MarginalHistograms",
+    "Model",
     "Opaque",
     "Policy",
     "Preview",
     "Query",
     "SameContexts",
+    "Score",
     "ShareHistogram",
     "ShareSample",
     "Table",
     "Timestamps",
+    "Unbounded",
     "__version__",
     "compose",
     "datasets",
+    "identify",
     "inspect",
+    "search_cost",
     "simulate",
 ]
 
@@ -69,9 +84,12 @@ _HOMES = {
     "Curator": "curator",
     "Dataset": "dataset",
     "Flag": "domain",
+    "GridKNN": "estimators.grid_knn",
     "Guarantee": "guarantee",
     "Interval": "domain",
     "Manifest": "manifest",
+    "MarginalHistograms": "estimators.marginal_histograms",
+    "Model": "score.model",
     "Opaque": "domain",
     "Policy": "rules",
     "Preview": "answer",
@@ -79,11 +97,13 @@ _HOMES = {
     "SameContexts": "rules",
     "Table": "table",
     "Timestamps": "domain",
+    "Unbounded": "domain",
     "compose": "guarantee",
+    "search_cost": "estimators.search",
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets", "inspect")
+_MODULES = ("datasets", "identify", "inspect")
 
 
 def __getattr__(name: str) -> Any:

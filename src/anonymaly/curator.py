@@ -13,7 +13,7 @@ from anonymaly.answer import Answer, Preview, Previews
 from anonymaly.dataset import Adjacency, Dataset
 from anonymaly.engine import EngineFailure
 from anonymaly.epsilon import Number, to_nano, to_text
-from anonymaly.errors import AnswerFailed, InputError, RuleNotDeclared
+from anonymaly.errors import AnswerFailed, InputError, Refused, RuleNotDeclared
 from anonymaly.guarantee import Guarantee
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
 from anonymaly.ledger.statement import Statement
@@ -100,6 +100,7 @@ class Curator:
         self.declaration = dataset.with_adjacency(adjacency)
         self._limit = None if budget is None else to_nano(budget, field="budget")
         location = f"{dataset.name}.ledger" if ledger is None else str(ledger)
+        self._location, self._anchor = location, anchor
         self._ledger = Ledger.open(location, anchor=anchor)
         self._opened = False  # whether this curator has written its declaration and rules down
         self._refuse_changes()
@@ -121,6 +122,41 @@ class Curator:
             anchor=manifest.place(folder, manifest.anchor),
             store=manifest.store_location(folder),
         )
+
+    def about(self, source: Any) -> Curator:
+        """Return a curator of the same account for other rows of the declared columns, such as a fold.
+
+        Whatever is asked of it is charged to this account, and is never an answer that was given before:
+        rows are told apart by a version of their own.
+        """
+        declared = self.dataset.declaration
+        if declared.person is not None or declared.key is not None:
+            raise InputError(
+                f"the account knows rows by {declared.person or declared.key}, which other rows do not have",
+                field="person" if declared.person else "key",
+                next_step="Ask the curator of the whole table.",
+            )
+        other = Dataset(
+            source,
+            name=declared.name,
+            version=f"{declared.version} part {Noise.system().uniform(2**64):016x}",
+            columns=declared.columns,
+            rules="any" if declared.any_rule else declared.rules,
+            public=declared.public,
+        )
+        opened = declared.name in self._ledger.accounts()
+        return Curator(
+            other,
+            budget=None if opened or self._limit is None else to_text(self._limit),
+            adjacency=self.declaration.adjacency,
+            ledger=self._location,
+            anchor=self._anchor,
+            store=self._store.folder.parent,
+        )
+
+    def __deepcopy__(self, memory: dict[int, Any]) -> Curator:
+        # scikit-learn copies parameters; two handles on one account are one account.
+        return self
 
     @overload
     def preview(self, query: Query, *, repeat: int = 0) -> Preview: ...
@@ -255,7 +291,13 @@ class Curator:
             )
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         resolved = type(query).read(query.to_dict()).resolve(self.declaration)
-        guarantee = resolved.guarantee(self.declaration)
+        if not resolved.kept:
+            raise Refused(
+                f"the answer of this {type(resolved).__name__} cannot be stored, as what is charged must be",
+                field="query",
+                next_step="Ask for the form that can, or simulate on public data.",
+            )
+        guarantee = resolved.promise(self.declaration)
         if not (self.declaration.any_rule or guarantee.relation.permitted(self.declaration.rules)):
             raise RuleNotDeclared(
                 f"{type(resolved).__name__} needs a promise that the owner of {self.dataset.name} did not "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import ibis
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, read_domain
+from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded, read_domain
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.rules import Policy, Rule, read_rule
@@ -336,7 +336,7 @@ def _fits(kind: dt.DataType, domain: Domain) -> bool:
     if kind.is_null():
         return True
     match domain:
-        case Interval():
+        case Interval() | Unbounded():
             return bool(kind.is_numeric() and not kind.is_boolean())
         case Categories():
             # pandas turns whole numbers into floats as soon as one of them is missing.
@@ -360,7 +360,7 @@ def _without_nan(column: ir.Value) -> ir.Value:
 def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
     """Give a column the type of its domain; what does not read as it becomes null, never an error."""
     match domain:
-        case Interval():
+        case Interval() | Unbounded():
             # As floats whatever the source: pandas makes whole numbers floats as soon as one is missing, and
             # one row must not change how the others compare.
             return _without_nan(_to_float(column))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -89,6 +90,30 @@ class Interval(Value):
     def describe(self) -> str:
         """Say the domain in a few words."""
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
+
+
+class Unbounded(Value):
+    """A number whose bounds nobody knows publicly.
+
+    Questions that need bounds refuse it, or find them privately at a share of ε, as ``Score`` does.
+    """
+
+    type: Literal["unbounded"] = "unbounded"
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a value is a finite number."""
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            return False
+        return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        finite: ir.BooleanValue = column.between(-sys.float_info.max, sys.float_info.max)
+        return finite
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return "a number of unknown bounds"
 
 
 class Categories(Value):
@@ -308,16 +333,16 @@ class Bins(Value):
         return min(bisect.bisect_right(self.edges, value), len(self.edges) - 1) - 1
 
 
-Domain = Interval | Categories | Flag | Timestamps | Opaque
+Domain = Interval | Unbounded | Categories | Flag | Timestamps | Opaque
 
 _DOMAIN: TypeAdapter[Domain] = TypeAdapter(Annotated[Domain, Field(discriminator="type")])
-KINDS = ("interval", "categories", "flag", "timestamps", "opaque")
+KINDS = ("interval", "unbounded", "categories", "flag", "timestamps", "opaque")
 
 
 def read_domain(data: Any, *, field: str) -> Domain:
     """Read a column's declaration from plain data, as the YAML file holds it."""
     advice = f"Give type ({', '.join(KINDS)}) and its fields, as in {{type: interval, low: 0, high: 120}}."
-    if isinstance(data, Interval | Categories | Flag | Timestamps | Opaque):
+    if isinstance(data, Domain):
         return data
     if not isinstance(data, Mapping) or data.get("type") not in KINDS:
         raise InputError("is not a declaration of a column", field=field, next_step=advice)

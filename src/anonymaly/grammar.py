@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, read_moment
+from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded, read_moment
 from anonymaly.errors import ExpressionError
 from anonymaly.expression import (
     COMPARISONS,
@@ -227,7 +227,7 @@ class _Parser:
         domain = self.columns[column]
         ordered = operator in ("<", "<=", ">", ">=")
         match domain:
-            case Interval() if isinstance(literal, int | float) and not isinstance(literal, bool):
+            case Interval() | Unbounded() if isinstance(literal, int | float) and type(literal) is not bool:
                 # An engine rounds it to compare with a column of floats; Python compares exactly.
                 if float(literal) != literal:
                     raise self.problem("has a number of more digits than are compared", back=1)

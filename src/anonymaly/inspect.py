@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from anonymaly.explain import inspect as explain
+from anonymaly.identify import inspect as identify
 
-__all__ = ["context_match", "contexts", "record"]
+__all__ = ["anomalies", "context_match", "contexts", "privacy_map", "record", "regularity"]
 
 BANNER = (
     "anonymaly.inspect: exact values from the rows, for the owner alone; nothing of this may be released."
@@ -34,3 +35,6 @@ def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
 contexts = _owner_only(explain.contexts)
 context_match = _owner_only(explain.context_match)
 record = _owner_only(explain.record)
+anomalies = _owner_only(identify.anomalies)
+privacy_map = _owner_only(identify.privacy_map)
+regularity = _owner_only(identify.regularity)

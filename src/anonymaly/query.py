@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Released = Mapping[str, Any]
 _TYPES = {
     "interval": pa.float64(),
+    "unbounded": pa.float64(),
     "categories": pa.string(),
     "flag": pa.bool_(),
     "timestamps": pa.timestamp("us"),
@@ -133,6 +134,11 @@ class Query(Value):
         """The charge in nano-ε: exactly epsilon."""
         return to_nano(self.epsilon)
 
+    @property
+    def kept(self) -> bool:
+        """Whether the answer can be kept in a store; one that cannot is for simulations alone."""
+        return True
+
     def resolve(self, declaration: Declaration) -> Self:
         """Check the fields against the declaration and return the question in its canonical spelling."""
         return self
@@ -149,6 +155,11 @@ class Query(Value):
     @abstractmethod
     def example(cls) -> Example:
         """Return the question on a small invented table."""
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Return all the ways in which the contract suite asks it; one, unless it has several forms."""
+        return (cls.example(),)
 
     @abstractmethod
     def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
@@ -180,7 +191,7 @@ class Query(Value):
         """Read a value back from the store."""
         return json.load(file)
 
-    def guarantee(self, declaration: Declaration) -> Guarantee:
+    def promise(self, declaration: Declaration) -> Guarantee:
         """Return the promise: who is protected, and the charge."""
         return Guarantee(self.relation(declaration), self.epsilon)
 
@@ -219,7 +230,7 @@ class Query(Value):
         """
         if isinstance(text, str | bytes):
             try:
-                text = json.loads(text, parse_float=str)  # 0.10000000000000000001 is not 0.1
+                text = json.loads(text, parse_float=_exact)
             except (ValueError, RecursionError):
                 raise InputError(
                     "is not JSON",
@@ -232,6 +243,12 @@ class Query(Value):
                 "names no question", field="question", next_step=f"Questions: {', '.join(questions)}."
             )
         return load_question(name, questions).read(text)
+
+
+def _exact(text: str) -> float | str:
+    """Read a number as a float, but leave 0.10000000000000000001, which is not 0.1, as text."""
+    number = float(text)
+    return number if Decimal(repr(number)) == Decimal(text) else text
 
 
 def load_question(name: str, questions: Questions) -> type[Query]:
@@ -254,12 +271,14 @@ class Expectation:
     noise: str
     error: str
     half_width: float | None = None  # 95 % of answers are within this of the truth, where that is a number
+    details: Mapping[str, Any] | None = None  # plain data, such as an error curve, where words are not enough
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expectation as plain data."""
-        return {"noise": self.noise, "error": self.error, "half_width_95": self.half_width}
+        told = {"noise": self.noise, "error": self.error, "half_width_95": self.half_width}
+        return told if self.details is None else {**told, "details": dict(self.details)}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Expectation:
         """Read the expectation back from plain data."""
-        return cls(data["noise"], data["error"], data["half_width_95"])
+        return cls(data["noise"], data["error"], data["half_width_95"], data.get("details"))

@@ -6,6 +6,9 @@ from __future__ import annotations
 QUESTIONS: dict[str, str] = {
     "count": "anonymaly.count.query:Count",
     "explain": "anonymaly.explain.query:Explain",
+    "identify": "anonymaly.identify.query:Identify",
+    "lookahead": "anonymaly.identify.query:Lookahead",
+    "score": "anonymaly.score.query:Score",
     "share-sample": "anonymaly.share.sample_query:ShareSample",
     "share-histogram": "anonymaly.share.histogram_query:ShareHistogram",
 }

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps
+from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.expression import Comparison, Conjunction, Disjunction, Membership, Negation, Predicate, Record
 from anonymaly.rules import Policy
 
@@ -99,8 +100,9 @@ def _values(domain: Domain, constants: set[Any]) -> list[Any]:
     """Return one value of each kind that lies in the domain."""
     kinds: list[Any]
     match domain:
-        case Interval():
-            cuts = sorted({float(item) for item in constants if domain.contains(item)} | {float(domain.low)})
+        case Interval() | Unbounded():
+            low = float(domain.low) if isinstance(domain, Interval) else -sys.float_info.max
+            cuts = sorted({float(item) for item in constants if domain.contains(item)} | {low})
             kinds = [value for cut in cuts for value in (cut, math.nextafter(cut, math.inf))]
         case Timestamps():
             moments = sorted({item for item in constants if domain.contains(item)} | {domain.start})

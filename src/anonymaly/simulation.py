@@ -46,7 +46,7 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         asks=resolved.describe(),
         shown=resolved.show(value, resolved.describe()),
         question=resolved.question,
-        guarantee=resolved.guarantee(declaration),
+        guarantee=resolved.promise(declaration),
         expectation=resolved.expect(declaration),
         number=None,
         charged=0,

@@ -13,15 +13,28 @@ from anonymaly import Curator
 from anonymaly.query import Example, Query, load_question
 from anonymaly.questions import QUESTIONS
 
+# Each question in each of its forms; the first has the question's own name.
+FORMS = [
+    pytest.param((question, place), id=question if place == 0 else f"{question}-{place}")
+    for question in QUESTIONS
+    for place in range(len(load_question(question, QUESTIONS).examples()))
+]
 
-@pytest.fixture(params=list(QUESTIONS))
-def kind(request: pytest.FixtureRequest) -> type[Query]:
-    return load_question(request.param, QUESTIONS)
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest) -> tuple[str, int]:
+    found: tuple[str, int] = request.param
+    return found
 
 
 @pytest.fixture
-def example(kind: type[Query]) -> Example:
-    return kind.example()
+def kind(form: tuple[str, int]) -> type[Query]:
+    return load_question(form[0], QUESTIONS)
+
+
+@pytest.fixture
+def example(kind: type[Query], form: tuple[str, int]) -> Example:
+    return kind.examples()[form[1]]
 
 
 @pytest.fixture(params=["add_remove", "replace"])

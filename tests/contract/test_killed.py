@@ -34,10 +34,10 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _ask_and_die(question: str, ledger: Path, step: int, when: str) -> None:
+def _ask_and_die(form: tuple[str, int], ledger: Path, step: int, when: str) -> None:
     """Ask, and be killed at one moment: nothing of this process survives but what is on disk."""
-    kind = load_question(question, QUESTIONS)
-    example = kind.example()
+    kind = load_question(form[0], QUESTIONS)
+    example = kind.examples()[form[1]]
     curator = Curator(example.dataset(), budget=10, ledger=ledger)
     owner, name = STEPS[step]
     original = getattr(owner, name)
@@ -58,7 +58,7 @@ def _ask_and_die(question: str, ledger: Path, step: int, when: str) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
 def test_killed_at_any_step_the_next_ask_is_right(
-    kind: type[Query],
+    form: tuple[str, int],
     example: Example,
     open_curator: Callable[..., Curator],
     tmp_path: Path,
@@ -70,7 +70,7 @@ def test_killed_at_any_step_the_next_ask_is_right(
     ledger = tmp_path / "ledger" / "example.ledger"
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["warm"])
-    process = context.Process(target=_ask_and_die, args=(kind.question, ledger, step, when))
+    process = context.Process(target=_ask_and_die, args=(form, ledger, step, when))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL

@@ -40,7 +40,7 @@ def test_the_cost_is_epsilon_and_known_before_any_row_is_read(
         return
     stages = resolved.stages(declaration)
     assert resolved.cost == to_nano(epsilon)
-    assert resolved.guarantee(declaration).nano == to_nano(epsilon)
+    assert resolved.promise(declaration).nano == to_nano(epsilon)
     assert sum(stage.share for stage in stages) == resolved.cost
     assert all(stage.share > 0 for stage in stages)
     assert len({stage.name for stage in stages}) == len(stages)
@@ -64,7 +64,7 @@ def test_a_preview_reads_no_rows_and_spends_nothing(
 
 def test_the_promise_is_in_the_accounts_adjacency_and_unit(example: Example, adjacency: Any) -> None:
     declaration = example.dataset().with_adjacency(adjacency)
-    guarantee = example.query.resolve(declaration).guarantee(declaration)
+    guarantee = example.query.resolve(declaration).promise(declaration)
     assert guarantee.relation.adjacency == adjacency
     assert guarantee.relation.rows == declaration.unit_rows
 

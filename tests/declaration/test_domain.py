@@ -23,10 +23,12 @@ from anonymaly.domain import (
     Interval,
     Opaque,
     Timestamps,
+    Unbounded,
     read_domain,
     read_moment,
 )
 from anonymaly.errors import InputError
+from anonymaly.grammar import parse
 
 untimed = settings(deadline=None)
 
@@ -332,3 +334,16 @@ def test_edges_that_cut_nothing_are_refused(edges: Any) -> None:
     with pytest.raises(InputError) as refused:
         Bins("age", edges)
     assert str(refused.value.field).startswith("edges")
+
+
+def test_a_number_of_unknown_bounds_is_declared_compared_and_kept() -> None:
+    assert Unbounded().contains(-1e300)
+    assert Unbounded().contains(Decimal(3))
+    for value in (None, True, "3", float("nan"), float("inf"), Decimal("NaN")):
+        assert not Unbounded().contains(value)
+    assert read_domain(Unbounded().to_dict(), field="columns.pay") == Unbounded()
+    with pytest.raises(InputError, match="low"):
+        read_domain({"type": "unbounded", "low": 3}, field="columns.pay")
+    assert str(parse("pay >= 1000", {"pay": Unbounded()})) == "pay >= 1000"
+    with pytest.raises(InputError, match="unknown bounds"):
+        parse("pay == 'much'", {"pay": Unbounded()})

@@ -228,7 +228,7 @@ def test_the_command_prints_both_figures(
 ) -> None:
     monkeypatch.setattr(Sources, "read", lambda folder: sources)
     monkeypatch.setattr(
-        "anonymaly.cli.reproduce.reproduce_explain",
+        "anonymaly.cli.reproduce_explain.reproduce_explain",
         lambda *arguments, **options: reproduce_explain(*arguments, **{**options, "neighbours": 2}),
     )
     arguments = ["reproduce", "explain", "--output", str(output), "--outliers", "3"]

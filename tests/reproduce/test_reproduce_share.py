@@ -145,7 +145,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 def test_the_command_prints_the_tables(
     found: Reproduction, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymaly.cli.reproduce.read_histograms", lambda folder: small_histograms())
+    monkeypatch.setattr("anonymaly.cli.reproduce_share.read_histograms", lambda folder: small_histograms())
     monkeypatch.setattr(share, "draw", lambda *arguments: list(found.pictures))
     arguments = ["reproduce", "share", "--data", str(tmp_path), "--output", str(output), "--runs", "2"]
     told = CliRunner().invoke(app, arguments)

@@ -19,7 +19,8 @@ PACKAGE = ROOT / "src" / "anonymaly"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "os.urandom"}
 MAY_DRAW = {"noise", "audit", "ledger"}  # the ledger draws names for itself and waits of random length
-ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql", "collect"}
+ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql"}
+ROW_READERS |= {"collect", "collect_batches"}
 
 
 def _names(path: Path) -> list[str]:
@@ -93,16 +94,17 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     for name in anonymaly.__all__:
         assert getattr(anonymaly, name) is not None
     assert " ".join(anonymaly.__all__) == (
-        "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag Guarantee "
-        "Interval Manifest Opaque Policy Preview Query SameContexts ShareHistogram ShareSample Table "
-        "Timestamps __version__ compose datasets inspect simulate"
+        "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag GridKNN "
+        "Guarantee Identify Interval Lookahead Manifest MarginalHistograms Model Opaque Policy Preview Query "
+        "SameContexts Score ShareHistogram ShareSample Table Timestamps Unbounded __version__ compose "
+        "datasets identify inspect search_cost simulate"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    heavy = "{'ibis', 'numba', 'pydantic', 'pandas', 'numpy', 'sqlalchemy'}"
+    heavy = "{'ibis', 'numba', 'pydantic', 'pandas', 'numpy', 'sklearn', 'sqlalchemy'}"
     code = f"import anonymaly, sys; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}

@@ -18,7 +18,7 @@ from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.dataset import Adjacency, Dataset, Declaration
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps
+from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.guarantee import Database, Relation, ValidContexts
 from anonymaly.query import Query, Released, Stage
@@ -194,7 +194,7 @@ class Case:
 
 def _arrow(domain: Domain) -> pa.DataType:
     match domain:
-        case Interval():
+        case Interval() | Unbounded():
             return pa.float64()
         case Categories():
             return pa.string() if domain.of_text else pa.int64()

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from anonymaly.dataset import Adjacency
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps
+from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.guarantee import Database
 
 Record = Mapping[str, Any]
@@ -100,6 +100,7 @@ def outside(domain: Domain, random: Random) -> Any:
             return inside(domain, random)
 
 
+ANY = Interval(-(2**20), 2**20)
 KINDS: Mapping[str, Value] = {
     "ordinary": inside,
     "lowest": lowest,
@@ -142,7 +143,9 @@ def neighbours(
     >>> next(pair.second for pair in pairs if pair.kind == "null record added")
     ({'age': 30}, {'age': None})
     """
-    maker = _Maker(columns, person, max_rows, Random(seed))
+    # Numbers without bounds are made within some: the tables are invented, and any will do.
+    wide = {name: ANY if isinstance(domain, Unbounded) else domain for name, domain in columns.items()}
+    maker = _Maker(wide, person, max_rows, Random(seed))
     maker.patterns = tuple(records)
     tables = [tuple(records), ()]
     tables += [maker.table(maker.random.randint(1, 6)) for _ in range(rounds)]

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
 from anonymaly.answer import Answer, Preview
+from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
 from anonymaly.errors import InputError
 from anonymaly.query import Query, load_question
@@ -86,6 +89,38 @@ def _ask(
         say(str(told))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a question's command was given."""
+
+    manifest: str
+    kind: type[Query]
+    fields: Mapping[str, Any]
+    preview: bool
+    analyst: str
+    repeat: int
+    as_json: bool
+    output: Path | None = None
+
+    def ask(self) -> None:
+        """Ask, and say the answer."""
+        query = self.kind(**self.fields)
+        _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How a question's command differs from the others: more parameters, and what it does with them."""
+
+    act: Callable[..., None]  # of what was asked, and the further parameters by name
+    further: Mapping[str, tuple[Any, Any]]  # name → annotation and default
+    optional: frozenset[str]  # fields that the question needs and the command can do without
+
+
+# Questions whose answer is not the end of it, by where their variation is.
+VARIATIONS = {"score": "anonymaly.cli.score:VARIATION"}
+
+
 def _refuse_output(query: Query, output: Path) -> None:
     """Say what is wrong with a file to write while nothing is spent."""
     if not query.tabular:
@@ -98,46 +133,46 @@ def _refuse_output(query: Query, output: Path) -> None:
 def question_command(question: str) -> Callable[..., None]:
     """Return the command of a question: its options are the question's fields."""
     kind = load_question(question, QUESTIONS)
-    command = _command(kind)
+    variation = Variation(Asked.ask, {}, frozenset())
+    if question in VARIATIONS:
+        module, _, name = VARIATIONS[question].partition(":")
+        variation = getattr(importlib.import_module(module), name)
+    command = _command(kind, variation)
     command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0]
     return command
 
 
-def _command(kind: type[Query]) -> Callable[..., None]:
+def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
-    def command(
-        manifest: str,
-        preview: bool,
-        analyst: str,
-        repeat: int,
-        as_json: bool,
-        output: Path | None = None,
-        **fields: Any,
-    ) -> None:
-        given = {
-            name: _read(kind.model_fields[name], text)
-            for name, text in fields.items()
-            if text not in (None, [])
+    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **given: Any) -> None:
+        fields = {
+            name: _read(name, field, given[name])
+            for name, field in kind.model_fields.items()
+            if given[name] not in (None, [])
         }
-        _ask(manifest, kind(**given), preview, analyst, repeat, as_json, output)
+        output = given["output"] if kind.tabular else None
+        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json, output)
+        variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
     for name, field in kind.model_fields.items():
         option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
-        several = _origin(field) is tuple
+        several = _origin(field) is tuple and not _is(field, "table")
+        needed = field.is_required() and name not in variation.optional
         annotation: Any = list[str] if several else str
-        default = inspect.Parameter.empty if field.is_required() else None
+        default = inspect.Parameter.empty if needed else None
         parameters.append(
             inspect.Parameter(
                 name,
                 keyword,
                 default=default,
-                annotation=Annotated[annotation if field.is_required() else annotation | None, option],
+                annotation=Annotated[annotation if needed else annotation | None, option],
             )
         )
     shared: dict[str, tuple[Any, Any]] = {
+        **variation.further,
         **({"output": (Output, None)} if kind.tabular else {}),
         "preview": (OnlyPreview, False),
         "analyst": (Analyst, "owner"),
@@ -156,19 +191,28 @@ def _command(kind: type[Query]) -> Callable[..., None]:
 
 
 def _origin(field: FieldInfo) -> Any:
-    """Return the container a field holds, looking through ``X | None``."""
-    annotation = field.annotation
+    """Return the container a field holds, looking through ``X | None`` and what a type is annotated with."""
+    annotation: Any = field.annotation
     if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
         annotation = next(item for item in typing.get_args(annotation) if item is not types.NoneType)
+    while typing.get_origin(annotation) is Annotated:
+        annotation = typing.get_args(annotation)[0]
     return typing.get_origin(annotation) or annotation
 
 
-def _read(field: FieldInfo, text: str | list[str]) -> Any:
-    """Read an option's text as its field: name=value pairs, repeated values, or one value."""
-    if isinstance(text, str):
-        return text if _origin(field) is str else _scalar(text)
+def _is(field: FieldInfo, kind: str) -> bool:
+    """Say whether a field is marked as given by ``pairs`` or by a file that holds a ``table``."""
     extra = field.json_schema_extra
-    if not (isinstance(extra, dict) and extra.get("pairs")):
+    return isinstance(extra, dict) and bool(extra.get(kind))
+
+
+def _read(name: str, field: FieldInfo, text: str | list[str]) -> Any:
+    """Read an option's text as its field: a file, name=value pairs, repeated values, or one value."""
+    if isinstance(text, str):
+        if _is(field, "table"):
+            return read_columns(text, field=name)
+        return text if _origin(field) is str else _scalar(text)
+    if not _is(field, "pairs"):
         return [_scalar(item) for item in text]
     pairs: dict[str, Any] = {}
     for item in text:

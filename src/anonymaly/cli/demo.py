@@ -17,8 +17,10 @@ from anonymaly.count.query import Count
 from anonymaly.datasets import census, salaries
 from anonymaly.errors import Refused
 from anonymaly.explain.query import Explain
+from anonymaly.identify.query import Identify
 from anonymaly.ledger import Ledger
-from anonymaly.rules import Policy, SameContexts
+from anonymaly.rules import AnomalyModel, Policy, SameContexts
+from anonymaly.score.query import Score
 from anonymaly.share.sample_query import ShareSample
 
 
@@ -64,11 +66,18 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
+    verdict = _identify(folder)
+    show("Is somebody of 42 who works 99 hours a week and gained 99,999 an anomaly?", str(verdict))
+    model, scores = _score(curator)
+    told = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
+    show("How unusual is a new record, against the census?", "\n".join(told))
     shared, attack = _share(folder)
     show("Harmless records as they are, protected people's not at all", str(shared))
     show("Why not simply leave the protected out? Bob is missing, so he is in the lounge:", attack)
     return {
         "explain": group.to_dict(),
+        "identify": verdict.to_dict(),
+        "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
         "share": shared.to_dict(),
         "attack": attack,
         "answer": answer.to_dict(),
@@ -97,3 +106,20 @@ def _explain(folder: Path) -> Answer:
     return curator.ask(
         Explain(record=record, metric="salary", attributes=["job", "sector", "year"], epsilon=0.2)
     )
+
+
+def _identify(folder: Path) -> Answer:
+    """Ask whether a record is unlike the others, under a model that the owner declares."""
+    rare = AnomalyModel(["age", "hours_per_week", "capital_gain"], radius=0.1, beta=60, k=2, scaled=True)
+    people = census(name="workers", rules={"rare": rare})
+    curator = Curator(people, budget=1.0, ledger=folder / "workers.ledger")
+    record = {"age": 42, "hours_per_week": 99, "capital_gain": 99_999}
+    return curator.ask(Identify(record=record, model="rare", epsilon=0.1))
+
+
+def _score(curator: Curator) -> tuple[Answer, dict[str, float]]:
+    """Release a model of working lives, and score two records that were never in the table."""
+    answer = curator.ask(Score(columns=["age", "hours_per_week", "capital_gain"], epsilon=0.5))
+    records = {"38 years, 40 h": [38, 40, 0], "88 years, 99 h": [88, 99, 0]}
+    scores = answer.value.score(list(records.values()))
+    return answer, {what: float(score) for what, score in zip(records, scores, strict=True)}

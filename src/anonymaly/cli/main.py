@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "anonymaly.cli.check:check",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
+    "inspect": "anonymaly.cli.inspect:inspect",
     "reproduce": "anonymaly.cli.reproduce:reproduce",
     **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
 }

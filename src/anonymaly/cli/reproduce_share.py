@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly reproduce share``: how its tables are printed."""
+"""``anonymaly reproduce share``: what it measures, and how its tables are printed."""
 
 from __future__ import annotations
 
 from rich.table import Table as Grid
 
+from anonymaly.cli.study import Run
+from anonymaly.reproduce.share import Reproduction, reproduce_share
+from anonymaly.reproduce.share_data import read_histograms
 from anonymaly.reproduce.share_tables import Table
+
+
+def study(run: Run) -> Reproduction:
+    """Measure."""
+    histograms = read_histograms(run.data)
+    return reproduce_share(
+        histograms, run.output, **run.given(runs=run.runs), force=run.force, progress=run.progress
+    )
 
 
 def grid(table: Table) -> Grid:

@@ -65,6 +65,17 @@ def _two_sided_geometric(stream: Stream, span: Span, output: Integers, nonces: W
     return stream[FAILED] == 0  # type: ignore[no-any-return]
 
 
+@compiled
+def draw_at(stream: Stream, first: int, second: int, third: int, table: Table) -> int:
+    """Return the noise of one index, given as three 32-bit words, low one first: for compiled walks.
+
+    ``stream`` is that of the key, and is left marked as failed if the draw did.
+    """
+    cells, law = table
+    set_nonce(stream, first, second, third)
+    return geometric.two_sided_geometric(stream, cells, law)
+
+
 class KeyedNoise:
     """Noise that depends on a secret key and an index only, in whatever order and batch it is asked for.
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``lookahead`` claims, written from Lemma 10 of identify's GUARANTEE.md; and broken variants of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anonymaly.audit.case import Case, Mass, Sensitivity
+from anonymaly.audit.mutants import Mutant
+from anonymaly.dataset import Adjacency, Declaration
+from anonymaly.domain import Categories, Domain
+from anonymaly.epsilon import Number, to_fraction
+from anonymaly.guarantee import Database
+from anonymaly.identify.lookahead import LookaheadPlan, plan_lookahead, release_counts
+from anonymaly.identify.query import Lookahead
+from anonymaly.query import Query, Released, Stage
+from anonymaly.rules import AnomalyModel
+
+BETA, K = 4, 2
+COLUMNS: Mapping[str, Domain] = {"ward": Categories(["A", "B"])}
+
+
+def _rows(a: int, b: int = 0) -> Database:
+    return ({"ward": "A"},) * a + ({"ward": "B"},) * b
+
+
+@dataclass(frozen=True)
+class LookaheadCase(Case):
+    """A case whose answer is the first count, in which the two tables differ."""
+
+    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+        """Return the stages with one number as the answer."""
+        resolved, stages = super().stages()
+        return resolved, tuple(map(_first_count, stages))
+
+
+def lookahead_case(
+    *, epsilon: Number, adjacency: Adjacency = "add_remove", kind: type[Lookahead] = Lookahead
+) -> Case:
+    """Return ``lookahead`` as an audit sees it.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    kind : type
+        The question's type: ``Lookahead``, or a broken variant of it.
+
+    Examples
+    --------
+    >>> lookahead_case(epsilon="1").relation.threshold
+    3
+    """
+    query = kind(columns=["ward"], model="rare", epsilon=epsilon)
+    steps = 2 if adjacency == "replace" else 1
+    rate = float(to_fraction(query.cost) / steps)
+
+    def law(records: Database) -> Mass:
+        """Count by hand; noise where the count, or that of a neighbour, can be a protected record's."""
+        count = sum(row["ward"] == "A" for row in records)
+        if count < BETA - K:
+            return lambda value: float(value == count)
+        return lambda value: math.tanh(rate / 2) * math.exp(-rate * abs(value - count))
+
+    fewest = BETA + 1 - K  # at which a record is protected
+    other = _rows(fewest - 1) if adjacency == "add_remove" else _rows(fewest - 1, fewest)
+    return LookaheadCase(
+        name=f"lookahead, records, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=_rows(fewest + 1, fewest),
+        sensitivity={"counts": Sensitivity(steps)},
+        worst_pair=(_rows(fewest, 0 if adjacency == "add_remove" else fewest - 1), other),
+        # A replacement changes two counts by one each, and the answer here is one of them.
+        tight=adjacency == "add_remove",
+        law=law,
+        adjacency=adjacency,
+        rules={"rare": AnomalyModel(["ward"], radius=0, beta=BETA, k=K)},
+    )
+
+
+def _first_count(stage: Stage) -> Stage:
+    def release(counts: Any, released: Released, noise: Any) -> int:
+        return int(stage.release(counts, released, noise).counts[0])
+
+    return dataclasses.replace(stage, release=release)
+
+
+def _broken(change: Callable[[LookaheadPlan], LookaheadPlan]) -> Case:
+    class BrokenLookahead(Lookahead):
+        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
+            plan = change(plan_lookahead(self.columns, self.model, self.cost, declaration))
+            return tuple(
+                dataclasses.replace(
+                    stage, release=lambda counts, released, noise: release_counts(counts, plan, noise)
+                )
+                for stage in super().stages(declaration)
+            )
+
+    return lookahead_case(epsilon="1", kind=BrokenLookahead)
+
+
+LOOKAHEAD_MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "one step less ahead",
+        "bound",
+        lambda: _broken(lambda plan: dataclasses.replace(plan, least=plan.least + 1)),
+    ),
+    Mutant(
+        "noise on no count but the asked one's",
+        "bound",
+        lambda: _broken(lambda plan: dataclasses.replace(plan, least=1 << 40)),
+    ),
+    Mutant("rate × 2", "bound", lambda: _broken(lambda plan: dataclasses.replace(plan, rate=2 * plan.rate))),
+)

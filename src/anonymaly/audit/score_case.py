@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``score`` claims, written from its GUARANTEE.md rather than from its code."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.neighbours import Pair
+from anonymaly.dataset import Adjacency
+from anonymaly.domain import Domain, Interval, Unbounded
+from anonymaly.epsilon import Number, to_fraction
+from anonymaly.guarantee import Database
+from anonymaly.noise import Noise
+from anonymaly.query import Query, Released, Stage
+from anonymaly.score.model import Model
+from anonymaly.score.query import Score
+
+Audited = Literal["published", "held", "marginals"]
+HIGHEST = 100
+COLUMNS: Mapping[str, Domain] = {"age": Interval(0, HIGHEST), "pay": Interval(0, HIGHEST)}
+RECORDS: Database = tuple(
+    {"age": age, "pay": pay} for age, pay in ((10, 20), (30, 80), (60, 10), (90, 90), (95, None), (50, 50))
+)
+THRESHOLD = 1
+LEAST, MOST = -3, 4  # answers are moved into these, which costs no privacy and makes their law finite
+NOT_KEPT = "-"
+OPTIONS: Mapping[Audited, dict[str, Any]] = {
+    # Two cells: ages below 50, and from 50 on.
+    "published": {"columns": ["age"], "method": "grid", "cells": 2, "threshold": THRESHOLD},
+    "held": {"columns": ["age"], "method": "grid", "cells": 2, "form": "held"},
+    # Two histograms of two cells; the first cell of each is looked at.
+    "marginals": {"columns": ["age", "pay"], "method": "marginals", "bins": 2, "pair_bins": 0},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreCase(Case):
+    """A case whose answers are written as two counts."""
+
+    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+        """Return the one stage with its answer as text, which samples can be counted and sorted by."""
+        resolved, stages = super().stages()
+        return resolved, tuple(map(_written, map(_sorted, stages)))
+
+
+@dataclasses.dataclass(frozen=True)
+class StagesCase(Case):
+    """A case of all stages, for replays: each takes a dozen statements, so pairs are those of one table."""
+
+    def pairs(self, *, seed: int, rounds: int) -> Iterator[Pair]:
+        """Yield the worst pair, and changes of the case's own table."""
+        for pair in super().pairs(seed=seed, rounds=rounds):
+            if pair.kind == "the worst pair" or self.records in (pair.first, pair.second):
+                yield pair
+
+    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+        """Return the stages with counts in an order of their own, which engines do not promise."""
+        resolved, stages = super().stages()
+        return resolved, tuple(map(_sorted, stages))
+
+
+def score_case(
+    *,
+    epsilon: Number,
+    audited: Audited = "published",
+    adjacency: Adjacency = "add_remove",
+    kind: type[Score] = Score,
+) -> Case:
+    """Return ``score`` as an audit sees it.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    audited : {"published", "held", "marginals"}
+        A grid of two cells in either form, or two histograms of two.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    kind : type
+        The question's type: ``Score``, or a broken variant of it.
+
+    Examples
+    --------
+    >>> score_case(epsilon="0.5").relation
+    Everyone(type='everyone', adjacency='add_remove', rows=None)
+    """
+    query = kind(**OPTIONS[audited], rows=len(RECORDS), epsilon=epsilon)
+    changed = 1 if adjacency == "add_remove" else 2
+    histograms = 2 if audited == "marginals" else 1
+    rate = float(to_fraction(query.cost)) / (changed * histograms)
+    columns = OPTIONS[audited]["columns"]
+
+    def outcomes(records: Database) -> Outcomes:
+        """Count by hand, and add two-sided geometric noise to every cell: Lemmas 2, 4 and 5."""
+        low = [_cell_counts(records, columns, name)[0] for name in columns]
+        counts = low if audited == "marginals" else _cell_counts(records, columns, "age")
+        laws = [_law(count, rate, kept=THRESHOLD if audited == "published" else None) for count in counts]
+        return {
+            f"{first} {second}": one * other
+            for (first, one), (second, other) in product(laws[0].items(), laws[1].items())
+        }
+
+    low = {"age": 10, "pay": 10}
+    return ScoreCase(
+        name=f"score, {audited}, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        sensitivity={"model": Sensitivity(changed * histograms, _change)},
+        # A record comes, or changes the cell, in every histogram: Lemma 1 says that it is attained.
+        worst_pair=((low,), () if adjacency == "add_remove" else ({"age": 90, "pay": 90},)),
+        # Two counts that move apart lose all of ε; of the two histograms' four, two are looked at.
+        tight=adjacency == "add_remove" or audited != "marginals",
+        outcomes=outcomes,
+        adjacency=adjacency,
+    )
+
+
+def score_stages_case(*, epsilon: Number, adjacency: Adjacency = "add_remove") -> Case:
+    """Return ``score`` with all its stages: bounds, number of records, model and threshold."""
+    changed = 1 if adjacency == "add_remove" else 2
+    query = Score(
+        columns=["age", "pay"], method="marginals", pair_bins=0, contamination="0.25", epsilon=epsilon
+    )
+    return StagesCase(
+        name=f"score in four stages, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns={"age": Interval(0, HIGHEST), "pay": Unbounded()},
+        records=RECORDS,
+        sensitivity={
+            "bounds": Sensitivity(changed),
+            "records": Sensitivity(1),
+            "model": Sensitivity(2 * changed, _change),  # a histogram for each column
+            "threshold": Sensitivity(changed),
+        },
+        worst_pair=((RECORDS[0],), () if adjacency == "add_remove" else (RECORDS[3],)),
+        adjacency=adjacency,
+    )
+
+
+def _sorted(stage: Stage) -> Stage:
+    if stage.name != "model":
+        return stage
+
+    def summarise(table: Any, released: Released) -> pa.Table:
+        counts = stage.summarise(table, released)
+        return counts.sort_by([(name, "ascending") for name in counts.column_names])
+
+    return dataclasses.replace(stage, summarise=summarise)
+
+
+def _written(stage: Stage) -> Stage:
+    def release(summary: Any, released: Released, noise: Noise) -> str:
+        return " ".join(_texts(stage.release(summary, released, noise)))
+
+    return dataclasses.replace(stage, release=release)
+
+
+def _texts(model: Model) -> list[str]:
+    """Return two counts of what was released, moved into the range that is looked at."""
+    body = model.body
+    if model.method.name == "marginals":
+        return [str(_moved(int(body["columns"][axis, 0]))) for axis in range(2)]
+    kept = {int(cell[0]): int(count) for cell, count in zip(body["cells"], body["counts"], strict=True)}
+    if model.method.held:
+        rate = Fraction(model.method.parameters()["rate"])
+        noise = Noise.keyed(body["key"].tobytes()).two_sided_geometric_at(rate, np.arange(2))
+        return [str(_moved(kept.get(cell, 0) + int(noise[cell]))) for cell in range(2)]
+    return [str(_moved(kept[cell])) if cell in kept else NOT_KEPT for cell in range(2)]
+
+
+def _moved(count: int) -> int:
+    return min(max(count, LEAST), MOST)
+
+
+def _change(first: pa.Table, second: pa.Table) -> float:
+    return absolute_difference(_counts(first), _counts(second))
+
+
+def _counts(table: pa.Table) -> dict[Any, int]:
+    places = [name for name in table.column_names if name != "records"]
+    return {tuple(row[name] for name in places): row["records"] for row in table.to_pylist()}
+
+
+def _cell_counts(records: Database, columns: list[str], name: str) -> list[int]:
+    """Count the records in the lower and the upper half of a column, of those that have all columns."""
+    complete = [
+        row for row in records if all(row[item] is not None and math.isfinite(row[item]) for item in columns)
+    ]
+    upper = sum(1 for row in complete if row[name] >= HIGHEST / 2)
+    return [len(complete) - upper, upper]
+
+
+def _law(count: int, rate: float, *, kept: int | None) -> dict[str, float]:
+    """Return the law of one count with noise, kept from a threshold on, moved into the range."""
+
+    def at_least(value: int) -> float:
+        away = value - count
+        # The law is symmetric: what is at least -t is all but what is at least t + 1.
+        return math.exp(-rate * away) / (1 + math.exp(-rate)) if away >= 0 else 1 - at_least(count + 1 - away)
+
+    lowest = LEAST if kept is None else kept
+    law = {str(value): at_least(value) - at_least(value + 1) for value in range(lowest, MOST)}
+    law[str(MOST)] = at_least(MOST)
+    law[NOT_KEPT if kept is not None else str(LEAST)] = 1 - at_least(
+        lowest if kept is not None else LEAST + 1
+    )
+    return law

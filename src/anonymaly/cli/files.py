@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that an asker gives to a command: read here, on the asker's word, and never by a question itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from anonymaly.errors import InputError
+
+READERS: dict[str, Callable[[str], pa.Table]] = {
+    ".csv": pyarrow.csv.read_csv,
+    ".parquet": pyarrow.parquet.read_table,
+    ".pq": pyarrow.parquet.read_table,
+}
+
+
+def read_columns(path: str, *, field: str) -> dict[str, list[Any]]:
+    """Read a CSV or Parquet file as its columns."""
+    reader = READERS.get(Path(path).suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"cannot tell what {path} is from its ending",
+            field=field,
+            next_step=f"Endings read: {', '.join(READERS)}.",
+        )
+    try:
+        table = reader(path)
+    except (OSError, pa.ArrowException) as problem:
+        raise InputError(
+            f"cannot read {path} ({type(problem).__name__})",
+            field=field,
+            next_step="Give a file with one line for each record and the names of the columns first.",
+        ) from None
+    names = table.column_names
+    if len(set(names)) < len(names):
+        raise InputError(f"{path} names a column twice", field=field, next_step="Name each column once.")
+    return {name: table.column(name).to_pylist() for name in names}

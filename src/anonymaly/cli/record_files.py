@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of new records: read in batches, written again with further columns. They are the asker's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from anonymaly.errors import InputError
+
+ROWS = 65_536  # of a batch
+BYTES = 8 * 2**20
+KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+# What a spreadsheet would take for a formula: text that begins so and is no number.
+FORMULA = r"^[=+\-@\t\r]"
+NUMBER = r"^[+\-]?[0-9.]+([eE][+\-]?[0-9]+)?$"
+
+
+def kind_of(path: Path, field: str) -> str:
+    """Return csv or parquet, by the ending."""
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(
+            f"cannot tell what {path} is from its ending",
+            field=field,
+            next_step=f"Endings: {', '.join(KINDS)}.",
+        )
+    return kind
+
+
+class RecordFile:
+    """A CSV or Parquet file of records, with the columns that must be numbers."""
+
+    def __init__(self, path: Path, numbers: Sequence[str]) -> None:
+        self._path, self._numbers, self._kind = path, numbers, kind_of(path, "records")
+        with self._explained():
+            self.names: list[str] = self._schema().names
+            rows = pyarrow.parquet.read_metadata(path).num_rows if self._kind == "parquet" else None
+        self.rows: int | None = rows  # where the file says so without being read
+        missing = [name for name in numbers if name not in self.names]
+        if missing or len(set(self.names)) < len(self.names):
+            raise InputError(
+                f"{path} has no column {missing[0]!r}" if missing else f"{path} names a column twice",
+                field="records",
+                next_step=f"The model scores {', '.join(numbers)}.",
+            )
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the records in order; of a file without any, one empty batch."""
+        with self._explained(), self._open() as file:
+            schema, empty = file.schema, True
+            for batch in file.iter_batches(ROWS) if self._kind == "parquet" else file:
+                empty = False
+                yield batch
+            if empty:
+                arrow = schema.to_arrow_schema() if self._kind == "parquet" else schema
+                yield pa.RecordBatch.from_pylist([], schema=arrow)
+
+    def _open(self) -> Any:
+        if self._kind == "parquet":
+            return pyarrow.parquet.ParquetFile(self._path)
+        # What is no number to the model is passed on as it is written.
+        kinds = {name: pa.float64() if name in self._numbers else pa.string() for name in self.names}
+        return pyarrow.csv.open_csv(
+            self._path,
+            pyarrow.csv.ReadOptions(block_size=BYTES),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=kinds),
+        )
+
+    def _schema(self) -> pa.Schema:
+        if self._kind == "parquet":
+            return pyarrow.parquet.read_schema(self._path)
+        with pyarrow.csv.open_csv(self._path) as reader:
+            return reader.schema
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as problem:
+            reason = str(problem).partition("\n")[0]
+            raise InputError(
+                f"cannot read {self._path}: {reason}",
+                field="records",
+                next_step="Give a complete CSV or Parquet file with numbers in the model's columns.",
+            ) from None
+
+
+class ScoreFile:
+    """Where records go with their scores; the file appears when all of it is written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._kind = path, kind_of(path, "output")
+        self._writer: Any = None
+        try:
+            descriptor, self._partial = tempfile.mkstemp(prefix=".partial.", dir=path.parent)
+        except OSError as problem:
+            raise InputError(
+                f"cannot write to {path.parent} ({type(problem).__name__})",
+                field="output",
+                next_step="Give a path in a folder that can be written to.",
+            ) from None
+        os.close(descriptor)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add a batch."""
+        batch = _without_formulas(batch) if self._kind == "csv" else batch
+        if self._writer is None:
+            kind = pyarrow.csv.CSVWriter if self._kind == "csv" else pyarrow.parquet.ParquetWriter
+            self._writer = kind(self._partial, batch.schema)
+        self._writer.write_batch(batch)
+
+    def __enter__(self) -> ScoreFile:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if kind is None and self._writer is not None:
+            os.replace(self._partial, self._path)
+        else:
+            os.unlink(self._partial)
+
+
+def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:
+    plain = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    columns = [
+        _escaped(column)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        else column
+        for column in plain
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _escaped(column: pa.Array) -> pa.Array:
+    looks_like_one = pc.match_substring_regex(column, FORMULA)
+    formula = pc.and_(looks_like_one, pc.invert(pc.match_substring_regex(column, NUMBER)))
+    return pc.if_else(formula, pc.replace_substring_regex(column, pattern="^", replacement="'"), column)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly score``: ask for a model or load one, and score a file of new records with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import pyarrow as pa
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from anonymaly import Curator
+from anonymaly.answer import Answer
+from anonymaly.cli.ask import Asked, Variation
+from anonymaly.cli.output import err, say, say_json
+from anonymaly.cli.record_files import RecordFile, ScoreFile
+from anonymaly.domain import Interval, Unbounded
+from anonymaly.epsilon import to_nano, to_text
+from anonymaly.errors import InputError
+from anonymaly.score.model import Model
+
+Records = Annotated[
+    Path | None,
+    typer.Argument(metavar="[RECORDS]", help="A CSV or Parquet file of new records to score."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Where the records go with their scores; CSV or Parquet by the ending."
+    ),
+]
+ModelFile = Annotated[
+    Path | None,
+    typer.Option("--model", help="Keep the model here; if it is there, use it, ask and pay nothing."),
+]
+SCORE, UNUSUAL = "score", "unusual"
+
+
+def score(asked: Asked, records: Path | None, output: Path | None, model: Path | None) -> None:
+    """Get the model, then score the records."""
+    if (records is None) != (output is None):
+        raise InputError(
+            "and records go together",
+            field="output",
+            next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.parquet.",
+        )
+    told: dict[str, Any] = {}
+    if model is not None and model.exists():
+        released = _load(model, asked)
+        text = f"{released!r}, from {model}: nothing was asked or charged"
+        told["value"] = dict(released.describe())
+    else:
+        curator = Curator.open(asked.manifest)
+        query = asked.kind(**{"columns": _columns(curator), **asked.fields})
+        if asked.preview:
+            preview = curator.preview(query, repeat=asked.repeat)
+            say_json(preview.to_dict()) if asked.as_json else say(str(preview))
+            return
+        _check_files(records, query.columns, output)  # type: ignore[attr-defined]  # before anything is charged
+        answer = curator.ask(query, analyst=asked.analyst, repeat=asked.repeat)
+        released, text = answer.value, str(answer)
+        told = _without_numbers(answer)
+        if model is not None:
+            released.save(model)
+    if records is not None and output is not None:
+        told["records"] = _score_file(released, records, output)
+        told["output"] = str(output)
+        text += f"\nscored {told['records']:,} records of {records} into {output}"
+    if asked.as_json:
+        say_json(told)
+    else:
+        say(text)
+
+
+VARIATION = Variation(
+    act=score,
+    further={"records": (Records, None), "output": (Output, None), "model": (ModelFile, None)},
+    optional=frozenset({"columns", "epsilon"}),
+)
+
+
+def _columns(curator: Curator) -> list[str]:
+    """Return all numeric columns, for an asker who named none."""
+    declared = curator.declaration.columns
+    return [name for name, domain in declared.items() if isinstance(domain, Interval | Unbounded)]
+
+
+def _load(path: Path, asked: Asked) -> Model:
+    """Load the model, unless the command asks for another than it is."""
+    model = Model.load(path)
+    promised = None if model.guarantee is None else model.guarantee.epsilon
+    wanted = asked.fields.get("epsilon")
+    if wanted is not None and to_text(to_nano(wanted)) != promised:
+        raise InputError(
+            f"{path} holds a model of ε = {promised}, not of {wanted}",
+            field="model",
+            next_step="Leave --epsilon out to use it, or give another file to ask anew.",
+        )
+    columns = asked.fields.get("columns")
+    if columns is not None and tuple(columns) != model.columns:
+        raise InputError(
+            f"{path} holds a model of {', '.join(model.columns)}",
+            field="model",
+            next_step="Leave --columns out to use it, or give another file to ask anew.",
+        )
+    return model
+
+
+def _without_numbers(answer: Answer) -> dict[str, Any]:
+    """Return the answer as plain data; the model's numbers are in its file."""
+    return {**answer.to_dict(), "value": dict(answer.value.describe())}
+
+
+def _check_files(records: Path | None, columns: tuple[str, ...], output: Path | None) -> None:
+    if records is not None and output is not None:
+        _refuse_taken(RecordFile(records, columns))
+        with ScoreFile(output):
+            pass
+
+
+def _refuse_taken(file: RecordFile) -> None:
+    for name in (SCORE, UNUSUAL):
+        if name in file.names:
+            raise InputError(
+                f"has a column {name!r} already", field="records", next_step="Rename that column."
+            )
+
+
+def _score_file(model: Model, records: Path, output: Path) -> int:
+    """Score a file batch by batch; progress counts the asker's own records."""
+    file = RecordFile(records, model.columns)
+    _refuse_taken(file)
+    columns = (TextColumn("scoring"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    done = 0
+    with (
+        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
+        ScoreFile(output) as scored,
+    ):
+        task = progress.add_task("scoring", total=file.rows)
+        for batch in file.batches():
+            scores = model.score(batch.select(list(model.columns)))
+            added = {SCORE: pa.array(scores)}
+            if model.threshold is not None:
+                added[UNUSUAL] = pa.array(scores > model.threshold)
+            for name, column in added.items():
+                batch = batch.append_column(name, column)  # noqa: PLW2901
+            scored.write(batch)
+            done += len(batch)
+            progress.update(task, completed=done)
+    return done

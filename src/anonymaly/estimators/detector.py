@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What private outlier detectors have in common: they fit by asking a Score, and score by its model."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from anonymaly.curator import Curator
+from anonymaly.dataset import Dataset
+from anonymaly.domain import Domain
+from anonymaly.epsilon import Number, to_nano
+from anonymaly.errors import InputError
+from anonymaly.estimators.bounds import Bounds, read_bounds
+from anonymaly.guarantee import Guarantee
+from anonymaly.noise import Noise
+from anonymaly.query import answer_with
+from anonymaly.score.model import NO_PROMISE, Model
+from anonymaly.score.query import Score
+from anonymaly.simulation import simulate
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FitGuarantee:
+    """What one fit promises about the records it saw."""
+
+    guarantee: Guarantee | None  # None: the noise repeats, and nothing is promised
+    charged: bool  # whether an account was charged
+
+    def __str__(self) -> str:
+        if self.guarantee is None:
+            return NO_PROMISE
+        promised = self.guarantee.describe()
+        if self.charged:
+            return f"{promised}\nCharged to the curator's account, like every fit."
+        return (
+            f"{promised}\nThis fit alone; no account keeps count, and k fits cost k·{self.guarantee.epsilon}."
+        )
+
+
+class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Fits by a differentially private question, and scores with what was released.
+
+    Subclasses have the parameters below and those of their method.
+    """
+
+    # Which method of Score this is, and which of this estimator's parameters are its options.
+    _method: str
+    _options: tuple[str, ...]
+
+    epsilon: Number
+    bounds: Bounds | None
+    contamination: float | None
+    rows: int | None
+    curator: Curator | None
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """Release a model of these records, at the cost of epsilon.
+
+        Parameters
+        ----------
+        X : array or frame
+            The reference records.
+        y : ignored
+            Present for pipelines.
+        """
+        records = validate_data(self, X, dtype=np.float64)
+        to_nano(self.epsilon)
+        names = [f"x{axis}" for axis in range(self.n_features_in_)]
+        if hasattr(self, "feature_names_in_"):
+            names = [str(name) for name in self.feature_names_in_]
+        table = pa.table({name: records[:, axis] for axis, name in enumerate(names)})
+        if self.curator is None:
+            self.model_, self.guarantee_ = self._alone(table, names)
+        else:
+            self.model_, self.guarantee_ = self._charged(self.curator, table, names)
+        if self.model_.threshold is not None:
+            self.offset_ = -self.model_.threshold
+        return self
+
+    def score_samples(self, X: Any) -> Floats:  # noqa: N803
+        """Return minus the model's score: lower is more abnormal."""
+        check_is_fitted(self)
+        records = validate_data(self, X, dtype=np.float64, reset=False)
+        return -self.model_.score(records)
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+        """Return ``score_samples`` above the private threshold: negative is an outlier."""
+        check_is_fitted(self)
+        if self.model_.threshold is None:
+            raise InputError(
+                "was None, so no threshold was found",
+                field="contamination",
+                next_step="Give the part of the reference records that is abnormal, or use score_samples.",
+            )
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: N803
+        """Return -1 for outliers and 1 for all others."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def query(self, columns: list[str]) -> Score:
+        """Return the question that ``fit`` asks about these columns."""
+        options = {name: getattr(self, name) for name in self._options}
+        return Score(
+            columns=columns,
+            method=self._method,
+            rows=self.rows,
+            contamination=self.contamination,
+            epsilon=self.epsilon,
+            **options,
+        )
+
+    def _alone(self, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
+        """Ask without an account: the promise is about this fit alone."""
+        # Names of columns are declared in another alphabet than frames allow, so positions stand for them.
+        places = [f"x{axis}" for axis in range(len(names))]
+        domains = read_bounds(self.bounds, names)
+        columns: dict[str, Domain] = dict(zip(places, domains.values(), strict=True))
+        seeded = self.random_state is not None
+        dataset = Dataset(table.rename_columns(places), name="fit", columns=columns, public=seeded)
+        query = self.query(places)
+        if seeded:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            model = simulate(query, dataset, seed=seed).value
+            return model, FitGuarantee(None, charged=False)
+        declaration = dataset.declaration
+        resolved = query.resolve(declaration)
+        model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
+        return model, FitGuarantee(resolved.promise(declaration), charged=False)
+
+    def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
+        """Ask the account's curator about these rows; bounds are those that the owner declared."""
+        for given, field in ((self.bounds, "bounds"), (self.random_state, "random_state")):
+            if given is not None:
+                raise InputError(
+                    "is given beside a curator",
+                    field=field,
+                    next_step="Leave it out: the account declares the bounds, and its noise has no seed.",
+                )
+        with contextlib.closing(curator.about(table)) as account:
+            answer = account.ask(self.query(names))
+        return answer.value, FitGuarantee(answer.guarantee, charged=True)

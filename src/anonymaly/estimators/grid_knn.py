@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nearest neighbours on a noisy grid, as a scikit-learn outlier detector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymaly.curator import Curator
+from anonymaly.epsilon import Number
+from anonymaly.estimators.bounds import Bounds
+from anonymaly.estimators.detector import PrivateDetector
+from anonymaly.score.grid import Distance, Form, Origin
+
+
+class GridKNN(PrivateDetector):
+    """Differentially private k-nearest-neighbour outliers by a grid of noisy counts.
+
+    Parameters
+    ----------
+    epsilon : number
+        What one fit costs.
+    bounds : pair, list of pairs, or dict
+        Public bounds of the columns: one pair for all, by position, or by name. None in place of a pair
+        finds that column's bounds privately.
+    neighbours : int
+        How many records are near enough.
+    cells : int, optional
+        Cells on each axis; a rule over the columns, ε and records without it.
+    weighted : bool
+        The sum of the distances to all neighbours instead of the last one's.
+    distance : {"manhattan", "euclidean"}
+        In the unit cube.
+    origin : {"cell", "point"}
+        Whether distances are from the centre of a record's cell, or from the record.
+    depth : float, optional
+        The farthest distance looked at.
+    threshold : int, optional
+        The smallest noisy count that is published.
+    form : {"published", "held"}
+        Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled.
+    contamination : float or None
+        Which part of the reference records is abnormal; its threshold takes a tenth of ε.
+    rows : int, optional
+        How many records there are, where that is public; a fiftieth of ε counts them otherwise.
+    curator : Curator, optional
+        Charge its account for every fit, with its declared bounds.
+    random_state : int, optional
+        Repeatable noise, for public data only: nothing is promised then.
+
+    Attributes
+    ----------
+    model_ : Model
+        What was released; ``save`` keeps it.
+    guarantee_ : FitGuarantee
+        What the fit promises.
+    offset_ : float
+        Minus the private threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import anonymaly as am
+    >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
+    >>> detector = am.GridKNN(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0).fit(patients)
+    >>> detector.predict([[45, 24], [119, 69]]).tolist()
+    [1, -1]
+    """
+
+    _method = "grid"
+    _options = ("neighbours", "cells", "weighted", "distance", "origin", "depth", "threshold", "form")
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        bounds: Bounds | None = None,
+        neighbours: int = 5,
+        cells: int | None = None,
+        weighted: bool = False,
+        distance: Distance = "manhattan",
+        origin: Origin = "cell",
+        depth: float | None = None,
+        threshold: int | None = None,
+        form: Form = "published",
+        contamination: float | None = 0.1,
+        rows: int | None = None,
+        curator: Curator | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.neighbours = neighbours
+        self.cells = cells
+        self.weighted = weighted
+        self.distance = distance
+        self.origin = origin
+        self.depth = depth
+        self.threshold = threshold
+        self.form = form
+        self.contamination = contamination
+        self.rows = rows
+        self.curator = curator
+        self.random_state = random_state

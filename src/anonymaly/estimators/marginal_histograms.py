@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noisy histograms of columns and pairs of columns, as a scikit-learn outlier detector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anonymaly.curator import Curator
+from anonymaly.epsilon import Number
+from anonymaly.estimators.bounds import Bounds
+from anonymaly.estimators.detector import PrivateDetector
+
+
+class MarginalHistograms(PrivateDetector):
+    """Differentially private outliers by noisy histograms of columns, and of pairs where they pay.
+
+    Parameters
+    ----------
+    epsilon : number
+        What one fit costs.
+    bounds : pair, list of pairs, or dict
+        Public bounds of the columns: one pair for all, by position, or by name. None in place of a pair
+        finds that column's bounds privately.
+    bins : int, optional
+        Cells of a column's histogram; a rule over the columns, ε and records without it.
+    pair_bins : int, optional
+        Cells a side of a pair's histogram; 0 for no pairs; by the rule without it.
+    contamination : float or None
+        Which part of the reference records is abnormal; its threshold takes a tenth of ε.
+    rows : int, optional
+        How many records there are, where that is public; a fiftieth of ε counts them otherwise.
+    curator : Curator, optional
+        Charge its account for every fit, with its declared bounds.
+    random_state : int, optional
+        Repeatable noise, for public data only: nothing is promised then.
+
+    Attributes
+    ----------
+    model_ : Model
+        What was released; ``save`` keeps it.
+    guarantee_ : FitGuarantee
+        What the fit promises.
+    offset_ : float
+        Minus the private threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import anonymaly as am
+    >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
+    >>> detector = am.MarginalHistograms(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0)
+    >>> detector.fit(patients).predict([[45, 24], [119, 69]]).tolist()
+    [1, -1]
+    """
+
+    _method = "marginals"
+    _options = ("bins", "pair_bins")
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        bounds: Bounds | None = None,
+        bins: int | None = None,
+        pair_bins: int | None = None,
+        contamination: float | None = 0.1,
+        rows: int | None = None,
+        curator: Curator | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.bins = bins
+        self.pair_bins = pair_bins
+        self.contamination = contamination
+        self.rows = rows
+        self.curator = curator
+        self.random_state = random_state

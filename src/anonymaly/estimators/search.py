@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search over parameters will cost, told before it runs: every fit pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    ParameterGrid,
+    ParameterSampler,
+    RandomizedSearchCV,
+    check_cv,
+)
+
+from anonymaly.epsilon import to_nano, to_text
+from anonymaly.errors import InputError
+from anonymaly.estimators.detector import PrivateDetector
+
+
+@dataclass(frozen=True)
+class SearchCost:
+    """How often a search fits private detectors, and what that costs in all."""
+
+    fits: int
+    nano: int
+
+    @property
+    def epsilon(self) -> str:
+        """The total, as an exact decimal."""
+        return to_text(self.nano)
+
+    def __str__(self) -> str:
+        return f"{self.fits:,} fits, ε = {self.epsilon} together for records that all of them may see"
+
+
+def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noqa: N803 - scikit-learn's names
+    """Return what a GridSearchCV or RandomizedSearchCV will cost, before it is run.
+
+    Parameters
+    ----------
+    search : GridSearchCV or RandomizedSearchCV
+        Of a private detector, or of a pipeline with one.
+    X, y : optional
+        What it will be fitted to, where the number of its splits depends on it.
+
+    Notes
+    -----
+    A record is in all folds' training parts but one; the total charges it for all, as an account does.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> import anonymaly as am
+    >>> detector = am.GridKNN(bounds=(0, 1), epsilon=0.5)
+    >>> print(am.search_cost(GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=5)))
+    16 fits, ε = 8 together for records that all of them may see
+    """
+    found = [_cost(search.estimator, chosen) for chosen in _candidates(search)]
+    costs = [cost for cost in found if cost is not None]
+    if not costs or len(costs) < len(found):
+        raise InputError(
+            "fits no private detector",
+            field="search",
+            next_step="Give a search over GridKNN, MarginalHistograms or a pipeline with one of them.",
+        )
+    splits = check_cv(search.cv, y).get_n_splits(X, y)
+    refit = max(costs) if search.refit else 0
+    return SearchCost(len(costs) * splits + bool(search.refit), sum(costs) * splits + refit)
+
+
+def _candidates(search: Any) -> Iterable[Mapping[str, Any]]:
+    if isinstance(search, GridSearchCV):
+        return list(ParameterGrid(search.param_grid))
+    if isinstance(search, RandomizedSearchCV):
+        varies = any(str(name).rpartition("__")[2] == "epsilon" for name in search.param_distributions)
+        if varies and not isinstance(search.random_state, int):
+            raise InputError(
+                "draws epsilon itself, differently every time",
+                field="search",
+                next_step="Give the search a random_state, or a list of epsilons to a GridSearchCV.",
+            )
+        sampler = ParameterSampler(
+            search.param_distributions, search.n_iter, random_state=search.random_state if varies else 0
+        )
+        return list(sampler)
+    raise InputError(
+        f"must be a GridSearchCV or a RandomizedSearchCV, got {type(search).__name__}",
+        field="search",
+        next_step="Other searches decide on the way how often they fit.",
+    )
+
+
+def _cost(estimator: Any, chosen: Mapping[str, Any]) -> int | None:
+    """Return what one fit with these parameters costs, or None if nothing in it is private."""
+    prepared = clone(estimator).set_params(**chosen)
+    parts = [prepared, *prepared.get_params(deep=True).values()]
+    private = {id(part): part for part in parts if isinstance(part, PrivateDetector)}
+    return sum(to_nano(part.epsilon) for part in private.values()) if private else None

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import anonymaly as am
+from anonymaly.cli import record_files
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+MANIFEST = """\
+name: patients
+source: patients.csv
+columns:
+  age: {type: interval, low: 0, high: 120}
+  bmi: {type: interval, low: 10, high: 70}
+  ward: {type: categories, values: [A, B, C]}
+budget: 5.0
+"""
+NEW = pd.DataFrame({"id": ["a", "=1+1", "-5"], "age": [50.0, 110.0, 20.0], "bmi": [25, 60, 25]})
+
+
+@pytest.fixture(autouse=True)
+def _tables(folder: Path) -> None:
+    random = np.random.default_rng(0)
+    patients = {"age": random.normal(50, 8, 500).round(1), "bmi": random.normal(25, 3, 500), "ward": "A"}
+    pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)
+    (folder / "patients.yaml").write_text(MANIFEST)
+    NEW.to_csv(folder / "new.csv", index=False)
+    NEW.astype({"id": "category"}).to_parquet(folder / "new.parquet")
+
+
+def _spent(run: Run) -> str:
+    told: dict[str, Any] = json.loads(run("ledger", "patients.yaml", "--json").stdout)
+    return str(told["statement"]["spent"])
+
+
+@pytest.mark.parametrize("method", ["grid", "marginals"])
+def test_records_are_scored_by_a_model_that_is_asked_for_once(run: Run, folder: Path, method: str) -> None:
+    command = ["score", "patients.yaml", "--model", "patients.model", "--epsilon", "2", "--method", method]
+    done = run(*command, "new.csv", "-o", "scores.csv", "--contamination", "0.05")
+    assert done.returncode == 0, done.stderr
+    assert "scored 3 records" in done.stdout
+    assert "charged         ε = 2" in done.stdout
+    model = am.Model.load(folder / "patients.model")
+    assert model.columns == ("age", "bmi")
+    scores = pd.read_csv(folder / "scores.csv")
+    assert scores.columns.tolist() == ["id", "age", "bmi", "score", "unusual"]
+    assert scores["score"].to_numpy() == pytest.approx(model.score(NEW[["age", "bmi"]]))
+    assert scores["unusual"].tolist() == model.is_unusual(NEW[["age", "bmi"]]).tolist()
+    assert scores["id"].tolist() == ["a", "'=1+1", "-5"], "a formula in a CSV must not run in a spreadsheet"
+    again = run(
+        "score", "patients.yaml", "new.parquet", "-o", "s.parquet", "--model", "patients.model", "--json"
+    )
+    told = json.loads(again.stdout)
+    assert (told["records"], told["value"]["method"]) == (3, method)
+    written = pd.read_parquet(folder / "s.parquet")
+    assert written["score"].tolist() == scores["score"].tolist()
+    assert written["id"].tolist() == NEW["id"].tolist()
+    assert (
+        run("score", "patients.yaml", "new.parquet", "-o", "s.csv", "--model", "patients.model").returncode
+        == 0
+    )
+    assert (folder / "s.csv").read_text() == (folder / "scores.csv").read_text()
+    assert _spent(run) == "2"
+
+
+def test_large_files_go_batch_by_batch(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_files, "ROWS", 100)
+    monkeypatch.setattr(record_files, "BYTES", 4096)
+    many = pd.concat([NEW] * 300, ignore_index=True)
+    many.to_csv(folder / "many.csv", index=False)
+    many.to_parquet(folder / "many.parquet")
+    for name in ("many.csv", "many.parquet"):
+        done = run(
+            "score", "patients.yaml", name, "-o", "out.parquet", "--epsilon", "1", "--model", "m", "--json"
+        )
+        assert json.loads(done.stdout)["records"] == 900
+        written = pd.read_parquet(folder / "out.parquet")
+        assert written["id"].tolist() == many["id"].tolist()
+        expected = am.Model.load(folder / "m").score(NEW[["age", "bmi"]]).tolist()
+        assert written["score"].tolist() == expected * 300
+
+
+def test_a_file_without_records_gives_a_file_without_scores(run: Run, folder: Path) -> None:
+    NEW.iloc[:0].to_csv(folder / "none.csv", index=False)
+    NEW.iloc[:0].to_parquet(folder / "none.parquet")
+    for name in ("none.csv", "none.parquet"):
+        done = run("score", "patients.yaml", name, "-o", "out.csv", "--epsilon", "1")
+        assert done.returncode == 0, done.stderr
+        assert pd.read_csv(folder / "out.csv").columns.tolist() == ["id", "age", "bmi", "score"]
+
+
+def test_a_preview_spends_nothing_and_json_is_one_document(run: Run) -> None:
+    told = json.loads(run("score", "patients.yaml", "--epsilon", "1", "--preview", "--json").stdout)
+    assert (told["cost"], told["shares"]) == ("1", {"records": "0.02", "model": "0.98"})
+    answer = json.loads(run("score", "patients.yaml", "--epsilon", "1", "--json").stdout)
+    assert answer["charged"] == "1"
+    assert "body" not in answer["value"]
+    assert _spent(run) == "1"
+
+
+BAD = [
+    ([], 2, "epsilon"),
+    (["--epsilon", "9"], 1, "remain"),
+    (["--epsilon", "1", "--columns", "ward"], 2, "needs numbers"),
+    (["--epsilon", "1", "--method", "svm"], 2, "no method"),
+    (["--epsilon", "1", "--cells", "two"], 2, "cells"),
+    (["new.csv", "--epsilon", "1"], 2, "output"),
+    (["-o", "scores.csv", "--epsilon", "1"], 2, "output"),
+    (["nothing.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "nothing.csv"),
+    (["new.csv", "-o", "scores.txt", "--epsilon", "1"], 2, "scores.txt"),
+    (["new.csv", "-o", "nowhere/scores.csv", "--epsilon", "1"], 2, "nowhere"),
+    (["taken.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "'score' already"),
+    (["short.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "no column 'bmi'"),
+    (["broken.parquet", "-o", "scores.csv", "--epsilon", "1"], 2, "broken.parquet"),
+    (["new.csv", "-o", "scores.csv", "--model", "broken.parquet"], 2, "no model"),
+    (["new.csv", "-o", "scores.csv", "--epsilon", "1", "--form", "held", "--method", "grid"], 1, "stored"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), BAD, ids=lambda item: str(item)[:60])
+def test_bad_input_is_explained_before_anything_is_spent(
+    run: Run, folder: Path, arguments: list[str], code: int, said: str
+) -> None:
+    NEW.assign(score=1).to_csv(folder / "taken.csv", index=False)
+    NEW[["age"]].to_csv(folder / "short.csv", index=False)
+    (folder / "broken.parquet").write_bytes(b"PAR1")
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    done = run("score", "patients.yaml", *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "scores.csv").exists()
+    assert _spent(run) == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [("", "is missing"), ("thirty", "cannot read"), ("nan", "is missing"), ("inf", "infinite")],
+)
+def test_a_bad_value_in_the_records_leaves_no_half_file(run: Run, folder: Path, age: str, said: str) -> None:
+    (folder / "bad.csv").write_text(f"age,bmi\n50,25\n{age},25\n")
+    done = run("score", "patients.yaml", "bad.csv", "-o", "scores.csv", "--epsilon", "1")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not [path.name for path in folder.iterdir() if "scores" in path.name or "partial" in path.name]
+
+
+def test_a_model_file_of_another_question_is_not_used_by_mistake(run: Run, folder: Path) -> None:
+    run("score", "patients.yaml", "--epsilon", "1", "--model", "m")
+    for arguments, said in ((["--epsilon", "2"], "ε = 1"), (["--columns", "age"], "age, bmi")):
+        done = run("score", "patients.yaml", "new.csv", "-o", "s.csv", "--model", "m", *arguments)
+        assert done.returncode == 2
+        assert said in done.stderr
+    assert (
+        run("score", "patients.yaml", "new.csv", "-o", "s.csv", "--model", "m", "--epsilon", "1.0").returncode
+        == 0
+    )
+    assert _spent(run) == "1"

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Private detectors inside scikit-learn: its own checks, its signs, its pipelines and searches."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - makes the import below work
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import anonymaly as am
+from anonymaly.errors import BudgetExceeded, InputError, Refused
+
+PRIVATE_THRESHOLD = (
+    "wants the exact share of outliers among the fitted records, which a private threshold does not tell"
+)
+EXPECTED = {  # a grid's scores tie, which the checks allow for
+    am.MarginalHistograms: {
+        "check_outliers_train": PRIVATE_THRESHOLD,
+        "check_outliers_fit_predict": PRIVATE_THRESHOLD,
+    }
+}
+CHECKED = [
+    am.GridKNN(bounds=(-20, 20), cells=16, epsilon=20.0, random_state=0),
+    am.MarginalHistograms(bounds=(-20, 20), epsilon=5.0, random_state=0),
+]
+RECORDS = pd.DataFrame(
+    {"age": np.random.default_rng(1).normal(50, 8, 500), "bmi": np.random.default_rng(2).normal(25, 3, 500)}
+)
+BOUNDS = {"age": (0, 120), "bmi": (10, 70)}
+ODD = pd.DataFrame({"age": [50.0, 119.0], "bmi": [25.0, 69.0]})
+KINDS = [am.GridKNN, am.MarginalHistograms]
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda item: EXPECTED.get(type(item), {}))
+def test_scikit_learns_own_checks_hold(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_signs_are_scikit_learns(kind: Any) -> None:
+    detector = kind(bounds=BOUNDS, epsilon=4, contamination=0.05, random_state=1).fit(RECORDS)
+    usual, odd = detector.score_samples(ODD)
+    assert odd < usual
+    assert np.array_equal(detector.score_samples(ODD), -detector.model_.score(ODD.to_numpy()))
+    assert np.allclose(detector.decision_function(ODD), detector.score_samples(ODD) - detector.offset_)
+    assert detector.predict(ODD).tolist() == [1, -1]
+    assert (
+        detector.predict(RECORDS) == np.where(detector.model_.is_unusual(RECORDS.to_numpy()), -1, 1)
+    ).all()
+    assert 0 < (detector.predict(RECORDS) == -1).mean() < 0.15
+    assert detector.fit_predict(RECORDS).shape == (500,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_go_by_position_by_name_or_for_all(kind: Any) -> None:
+    expected = kind(bounds=BOUNDS, epsilon=4, random_state=1).fit(RECORDS).score_samples(ODD)
+    for bounds, records in (
+        ([(0, 120), (10, 70)], RECORDS),
+        ([(0, 120), (10, 70)], RECORDS.to_numpy()),
+        ({"bmi": (10, 70), "age": (0, 120)}, pl.DataFrame(RECORDS)),
+    ):
+        detector = kind(bounds=bounds, epsilon=4, random_state=1).fit(records)
+        given = type(records)(ODD) if not isinstance(records, np.ndarray) else ODD.to_numpy()
+        assert np.array_equal(detector.score_samples(given), expected)
+        assert detector.n_features_in_ == 2
+    assert kind(bounds=(0, 120), epsilon=4, random_state=1).fit(RECORDS).model_.space.highs == (120.0, 120.0)
+    found = kind(bounds=[None, (10, 70)], epsilon=4, random_state=1).fit(RECORDS).model_.space
+    assert found.lows[0] <= 32
+    assert found.highs[0] >= 64
+
+
+BAD_BOUNDS: list[tuple[Any, str]] = [
+    (None, "must be given"),
+    ([(0, 120)], "1 pairs for 2 columns"),
+    ([(120, 0), (10, 70)], "of age: the lower bound"),
+    ([(0, 0), (10, 70)], "of age"),
+    ([(0, 120), (10, float("nan"))], "of bmi"),
+    ({"age": (0, 120)}, "does not name 'bmi'"),
+    ({**BOUNDS, "pay": (0, 1)}, "names 'pay'"),
+    (["ab", (10, 70)], "not two numbers"),
+]
+
+
+@pytest.mark.parametrize(("bounds", "said"), BAD_BOUNDS, ids=[said for _, said in BAD_BOUNDS])
+def test_bounds_that_make_no_sense_are_explained(bounds: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        am.GridKNN(bounds=bounds, epsilon=1).fit(RECORDS)
+
+
+def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
+    alone = am.GridKNN(bounds=BOUNDS, epsilon=0.5).fit(RECORDS)
+    assert alone.guarantee_.guarantee == alone.model_.guarantee
+    assert alone.guarantee_.guarantee.epsilon == "0.5"
+    assert "This fit alone" in str(alone.guarantee_)
+    assert "k fits cost k·0.5" in str(alone.guarantee_)
+    seeded = am.GridKNN(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
+    assert seeded.guarantee_.guarantee is None
+    assert "Nothing is promised" in str(seeded.guarantee_)
+
+
+def test_fits_without_a_seed_draw_anew() -> None:
+    bodies = [
+        am.MarginalHistograms(bounds=BOUNDS, epsilon=0.5).fit(RECORDS).model_.body["columns"] for _ in "12"
+    ]
+    assert not np.array_equal(*bodies)
+
+
+@pytest.fixture
+def curator(tmp_path: Path) -> am.Curator:
+    columns = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
+    table = am.Dataset(RECORDS, name="patients", columns=columns)
+    return am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+
+
+def test_with_a_curator_every_fit_is_charged(curator: am.Curator) -> None:
+    detector = am.GridKNN(epsilon=0.5, curator=curator)
+    detector.fit(RECORDS)
+    assert curator.spent == 0.5
+    detector.fit(RECORDS)  # the same rows again are other rows to the account: nobody compared them
+    assert curator.spent == 1.0
+    clone(detector).fit(RECORDS.iloc[:100])
+    assert curator.spent == 1.5
+    assert "Charged" in str(detector.guarantee_)
+    detector.fit(RECORDS)
+    with pytest.raises(BudgetExceeded):
+        detector.fit(RECORDS)
+    assert curator.statement().questions == 4
+    assert len(curator.answers()) == 4
+
+
+def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path: Path) -> None:
+    for options, said in (
+        ({"bounds": BOUNDS}, "bounds: is given beside"),
+        ({"random_state": 1}, "random_state: is given beside"),
+    ):
+        with pytest.raises(InputError, match=said):
+            am.GridKNN(epsilon=0.5, curator=curator, **options).fit(RECORDS)
+    with pytest.raises(InputError, match="age"):
+        am.GridKNN(epsilon=0.5, curator=curator).fit(RECORDS.to_numpy())
+    with pytest.raises(Refused, match="cannot be stored"):
+        am.GridKNN(epsilon=0.5, curator=curator, form="held").fit(RECORDS)
+    person = am.Dataset(
+        RECORDS.assign(who="x"),
+        name="persons",
+        person="who",
+        max_rows=2,
+        columns={"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)},
+    )
+    account = am.Curator(person, budget=1, ledger=tmp_path / "persons.ledger")
+    with pytest.raises(InputError, match="person"):
+        am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS)
+    assert curator.spent == account.spent == 0
+
+
+def test_pipelines_clones_and_pickles_work() -> None:
+    detector = am.MarginalHistograms(bounds=(-5, 10), epsilon=4, random_state=1)
+    pipeline = make_pipeline(FunctionTransformer(np.log1p), detector).fit(RECORDS.to_numpy())
+    assert pipeline.predict(ODD.to_numpy()).shape == (2,)
+    again = pickle.loads(pickle.dumps(pipeline))  # noqa: S301 - our own
+    assert np.array_equal(again.score_samples(ODD.to_numpy()), pipeline.score_samples(ODD.to_numpy()))
+    assert clone(detector).get_params() == detector.get_params()
+
+
+def test_a_held_detector_scores_and_cannot_be_pickled() -> None:
+    detector = am.GridKNN(bounds=BOUNDS, cells=8, form="held", epsilon=4).fit(RECORDS)
+    usual, odd = detector.score_samples(ODD)
+    assert odd < usual
+    with pytest.raises(Refused, match="exact counts"):
+        pickle.dumps(detector)
+    clone(detector)  # an unfitted copy holds nothing
+
+
+def test_without_contamination_there_are_scores_and_no_verdicts() -> None:
+    detector = am.GridKNN(bounds=BOUNDS, epsilon=4, contamination=None).fit(RECORDS)
+    assert detector.score_samples(ODD).shape == (2,)
+    with pytest.raises(InputError, match="contamination"):
+        detector.predict(ODD)
+
+
+def test_a_search_tells_its_total_and_charges_it(curator: am.Curator) -> None:
+    detector = am.MarginalHistograms(epsilon=0.1, contamination=None, curator=curator)
+    search = GridSearchCV(detector, {"bins": [8, 16]}, cv=KFold(3), scoring=_outliers_found, refit=True)
+    told = am.search_cost(search)
+    assert (told.fits, told.epsilon) == (7, "0.7")
+    assert "7 fits, ε = 0.7" in str(told)
+    search.fit(RECORDS, np.zeros(len(RECORDS)))
+    assert curator.spent == pytest.approx(0.7)
+
+
+def _outliers_found(estimator: Any, records: Any, labels: Any) -> float:
+    return float(estimator.score_samples(records).mean())
+
+
+def test_the_cost_of_other_searches() -> None:
+    detector = am.GridKNN(bounds=(0, 1), epsilon=0.5)
+    varied = GridSearchCV(detector, {"epsilon": [0.1, 0.5]}, cv=2, refit=False)
+    assert am.search_cost(varied).epsilon == "1.2"
+    piped = GridSearchCV(make_pipeline(FunctionTransformer(), detector), {"gridknn__cells": [2, 3, 4]}, cv=5)
+    assert am.search_cost(piped).epsilon == "8"
+    drawn = RandomizedSearchCV(detector, {"cells": [2, 3, 4, 5]}, n_iter=3, cv=2)
+    assert am.search_cost(drawn).epsilon == "3.5"
+    with pytest.raises(InputError, match="epsilon"):
+        am.search_cost(RandomizedSearchCV(detector, {"epsilon": [1, 2, 3]}, n_iter=2))
+    with pytest.raises(InputError, match="no private detector"):
+        am.search_cost(GridSearchCV(FunctionTransformer(), {"validate": [True]}))
+    with pytest.raises(InputError, match="GridSearchCV"):
+        am.search_cost(HalvingGridSearchCV(detector, {"cells": [2, 3]}))
+    with pytest.raises(InputError, match="GridSearchCV"):
+        am.search_cost(detector)

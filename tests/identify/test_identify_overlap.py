@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cost of a batch: never below what one record can really have a part in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymaly.identify.balls import METRICS, Balls, count_balls
+from anonymaly.identify.overlap import most_overlapping
+
+
+def deepest(points: Any, radius: float, metric: str, places: Any) -> int:
+    """In how many balls a record at one of the places can be, as the counting sees it."""
+    # A point is as far from a place as the place is from it, rounding included.
+    around = Balls(np.array(places, float), radius, metric, len(points) + 1)
+    return int(count_balls(points, around).within.max())
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@settings(max_examples=60, deadline=None)
+@given(
+    points=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=12),
+    radius=st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 3.0]),
+    repeats=st.integers(1, 3),
+)
+def test_no_place_is_in_more_balls_than_are_paid_for(
+    metric: str, points: list[tuple[int, int]], radius: float, repeats: int
+) -> None:
+    asked = np.array(points * repeats, float)
+    paid = most_overlapping(asked, radius, metric)
+    # Records at the points and half-way between them, where balls meet.
+    places = [(x / 2, y / 2) for x in range(13) for y in range(13)]
+    assert deepest(asked, radius, metric, places) <= paid
+    assert repeats <= paid <= len(asked)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    points=st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=2, max_size=30),
+    radius=st.floats(1e-6, 1e3),
+)
+def test_on_a_line_the_deepest_place_is_found_by_a_sweep(points: list[float], radius: float) -> None:
+    asked = np.array(points)[:, None]
+    # The deepest place on a line is where some ball begins.
+    found = deepest(asked, radius, "euclidean", asked - radius)
+    assert found <= most_overlapping(asked, radius, "euclidean")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_balls_that_touch_at_one_rounded_point_are_paid_for(metric: str) -> None:
+    # 0.1 + 0.2 is a little more than 0.3, so exact and rounded distances fall on two sides.
+    for left, right, radius in ((0.1, 0.3, 0.1), (0.7, 0.1, 0.3), (1e9, 1e9 + 0.6, 0.3)):
+        asked = np.array([[left], [right]])
+        found = deepest(asked, radius, metric, [[(left + right) / 2]])
+        assert found <= most_overlapping(asked, radius, metric)
+
+
+def test_records_far_apart_cost_one_and_copies_cost_each() -> None:
+    apart = np.arange(50.0)[:, None] * 10
+    assert most_overlapping(apart, 4.9, "euclidean") == 1
+    assert most_overlapping(np.repeat(apart, 3, axis=0), 4.9, "euclidean") == 3
+    assert most_overlapping(np.zeros((7, 2)), 0.0, "manhattan") == 7
+
+
+def test_thousands_of_records_are_bounded_as_by_comparing_all_of_them() -> None:
+    points = np.random.default_rng(1).random((3000, 3))
+    gaps = np.abs(points[:, None] - points[None])
+    for metric, near in (("chebyshev", gaps.max(-1)), ("manhattan", gaps.sum(-1))):
+        assert most_overlapping(points, 0.05, metric) == (near <= 0.1).sum(1).max()
