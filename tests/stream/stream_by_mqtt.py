@@ -12,12 +12,11 @@ from pathlib import Path
 
 from anonymaly.stream.config import LoadedConfig, PartyConfig
 from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.messages import Message
 from anonymaly.stream.owner import Owner
 from anonymaly.stream.parties import Party
 from anonymaly.stream.setup import BROKER, CONFIG, set_up
 from anonymaly.stream.transport.broker import small_broker
-from anonymaly.stream.transport.courier import Courier
+from anonymaly.stream.transport.courier import Courier, Watcher
 
 BUDGET = 10**6
 
@@ -28,11 +27,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def prepare(folder: Path, declaration: Declaration, sensors: tuple[str, ...] = ("room-1",)) -> int:
-    """Write everything that the parties need; return the broker's port."""
-    port = free_port()
-    set_up(folder, sensors, declaration, budget=BUDGET, port=port)
-    return port
+def prepare(folder: Path, declaration: Declaration, sensors: tuple[str, ...] = ("room-1",)) -> None:
+    """Write everything that the parties need."""
+    set_up(folder, sensors, declaration, budget=BUDGET, port=free_port())
 
 
 def load(folder: Path, party: str) -> LoadedConfig:
@@ -40,8 +37,8 @@ def load(folder: Path, party: str) -> LoadedConfig:
 
 
 @asynccontextmanager
-async def broker(folder: Path, port: int) -> AsyncIterator[None]:
-    running = small_broker(folder / BROKER, port)
+async def broker(folder: Path) -> AsyncIterator[None]:
+    running = small_broker(folder / BROKER)
     await running.start()
     try:
         yield
@@ -50,9 +47,7 @@ async def broker(folder: Path, port: int) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def running(
-    folder: Path, party: str, watch: Callable[[Message], None] | None = None
-) -> AsyncIterator[Courier]:
+async def running(folder: Path, party: str, watch: Watcher | None = None) -> AsyncIterator[Courier]:
     """One party, carried until the block ends."""
     loaded = load(folder, party)
     with loaded.make_party() as machine:
@@ -77,6 +72,4 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def judged(party: Party) -> dict[tuple[str, int], bytes]:
     assert isinstance(party, Owner)
-    return {
-        (item.verdict.sensor, item.verdict.window): item.verdict.to_bytes() for item in party.verdicts()
-    }
+    return {(item.verdict.sensor, item.verdict.window): item.verdict.to_bytes() for item in party.verdicts()}

@@ -119,7 +119,9 @@ class PartyConfig(Value):
             return
         if self.name is None or list(self.streams) != [self.name]:
             raise InputError(
-                "must be the name of the sensor's one stream", field="name", next_step="Give both the same name."
+                "must be the name of the sensor's one stream",
+                field="name",
+                next_step="Give both the same name.",
             )
         if self.ledger is None:
             raise InputError("is required of a sensor", field="ledger", next_step=ADVICE)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages sealed to their recipient: nobody else reads them, and nobody else can have written them.
 
-A sealed message is ``version | sender | recipient | kind | ephemeral public key | ciphertext``. Its key comes,
-as in the authenticated mode of RFC 9180, from two exchanges: ephemeral with recipient, so that a sender's
-stolen key opens no earlier message, and sender with recipient, so that only those two can compute it.
-Everything before the ciphertext goes into the key's derivation, with both public keys, and is authenticated.
+A sealed message is ``version | sender | recipient | kind | ephemeral public key | ciphertext``. Its key
+comes, as in the authenticated mode of RFC 9180, from two exchanges: ephemeral with recipient, so that a
+sender's stolen key opens no earlier message, and sender with recipient, so that only those two can compute
+it. Everything before the ciphertext goes into the key, with both public keys, and is authenticated.
 
 A replayed message is genuine. The parties know their windows by number and act on each message once.
 """

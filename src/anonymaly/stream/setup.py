@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that a stream's parties need to start: keys, passwords, access lists, one folder for each party."""
+"""What a stream's parties need to start: keys, passwords, access lists, a folder for each."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ def _config(
     broker: dict[str, str | int],
 ) -> str:
     parts = [
-        f"# What {address} needs, and nothing that another party needs to keep to itself. Move this folder to its",
-        "# machine and keep no copy: the promise rests on detector and corrector being run by different people.",
+        f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
+        "# own machine and keep no copy: the promise rests on different people running detector and corrector.",
         _yaml({"party": role} | ({"name": streams[0]} if role == "sensor" else {})),
         _yaml({"key": _KEY, "journal": f"{role}.journal"}),
     ]
@@ -155,7 +155,9 @@ def _config(
         _yaml({"peers": peers}),
         "# What is public, from historical data or knowledge of what is measured, never from these readings;",
         "# the same for every party.",
-        _yaml({"streams": {name: declaration.model_dump(mode="json", exclude_none=True) for name in streams}}),
+        _yaml(
+            {"streams": {name: declaration.model_dump(mode="json", exclude_none=True) for name in streams}}
+        ),
     ]
     return "\n".join(parts)
 

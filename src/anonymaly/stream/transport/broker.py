@@ -6,6 +6,7 @@ It keeps everything in memory: a restart forgets sessions and messages, which th
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from amqtt.contexts import Action, BaseContext, BrokerConfig, ListenerConfig
 from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
+from anonymaly.errors import InputError
 from anonymaly.stream.transport.mosquitto import AccessList, password_matches
 
 
-class Passwords(BaseAuthPlugin):
+class Passwords(BaseAuthPlugin):  # type: ignore[misc]  # untyped
     """Lets in whoever the password file names."""
 
     @dataclass
@@ -38,7 +40,7 @@ class Passwords(BaseAuthPlugin):
         return known and session.client_id == user
 
 
-class Access(BaseTopicPlugin):
+class Access(BaseTopicPlugin):  # type: ignore[misc]
     """Allows what the access file grants."""
 
     @dataclass
@@ -59,15 +61,30 @@ class Access(BaseTopicPlugin):
         return self._access.allows(user, "write" if action == Action.PUBLISH else "read", topic or "")
 
 
-def small_broker(folder: Path, port: int) -> Broker:
-    """Return a broker on this machine alone; ``start`` and ``shutdown`` are coroutines."""
-    here = __name__
+async def run_broker(folder: Path) -> None:
+    """Serve, on this machine alone, the users and topics of a broker's folder until cancelled."""
+    broker = small_broker(folder)
+    await broker.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await broker.shutdown()
+
+
+def small_broker(folder: Path) -> Broker:
+    """Return a broker for a folder that `set_up` wrote; ``start`` and ``shutdown`` are coroutines."""
+    plugins = {"Passwords": "passwords", "Access": "access"}
     return Broker(
         BrokerConfig(
-            listeners={"default": ListenerConfig(bind=f"127.0.0.1:{port}")},
-            plugins={
-                f"{here}.Passwords": {"path": str(folder / "passwords")},
-                f"{here}.Access": {"path": str(folder / "access")},
-            },
+            listeners={"default": ListenerConfig(bind=f"127.0.0.1:{port_of(folder)}")},
+            plugins={f"{__name__}.{name}": {"path": str(folder / file)} for name, file in plugins.items()},
         )
     )
+
+
+def port_of(folder: Path) -> int:
+    """Return the port that a folder's ``mosquitto.conf`` names."""
+    for line in (folder / "mosquitto.conf").read_text("utf-8").splitlines():
+        if line.startswith("listener "):
+            return int(line.split()[1])
+    raise InputError("mosquitto.conf names no listener", field="DIR", next_step="Run: anonymaly stream init")

@@ -20,6 +20,7 @@ MOST_QUEUED = 64  # messages about to be handed to the broker
 PUBLISHERS = 8  # handed over at the same time, so that one slow acknowledgement delays no other
 
 Result = TypeVar("Result")
+Watcher = Callable[[Message, list[Outgoing]], object]
 
 
 class Courier:
@@ -34,10 +35,10 @@ class Courier:
     post : Post
         Over what.
     watch : callable, optional
-        Called with every message that the party has taken in.
+        Called with every message that the party has taken in, and what it sends in return.
     """
 
-    def __init__(self, party: Party, post: Post, watch: Callable[[Message], None] | None = None) -> None:
+    def __init__(self, party: Party, post: Post, watch: Watcher | None = None) -> None:
         self.party = party
         self.post = post
         self._watch = watch
@@ -56,6 +57,8 @@ class Courier:
                 tasks.create_task(self._send_again())
                 for _ in range(PUBLISHERS):
                     tasks.create_task(self._publish())
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
         finally:
             self._thread.shutdown()
 
@@ -94,7 +97,7 @@ class Courier:
                 if self._outbox.behind and len(self._outbox) <= MOST_SENT // 2:
                     await self._catch_up()
             if self._watch is not None:
-                self._watch(message)
+                self._watch(message, outgoing)
 
     def _handle(self, message: Message) -> list[Outgoing]:
         # A recipient that is away for long must not fill the disk; what is in the works is finished.
