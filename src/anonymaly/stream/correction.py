@@ -7,6 +7,10 @@ from the centre (the paper's ddiff, here ``shifts``). Where the paper leaves a c
 - no suspects: nobody is confirmed and there is no distance to look beyond, so the second and third layer are
   empty; the first layer, which needs neither, is as always;
 - one suspect, or all with the same shift: all are confirmed, because there is no gap to divide them;
+- the gap: as printed, it may lie among readings that moved inward; one suspect that moved far inward, alone,
+  then makes all others false, and nearly every outlier is lost (a recall of 0.1 % was measured). A false
+  suspect is an ordinary reading that was moved outward, so by default moves inward count as none when gaps
+  are measured (``outward``); ``any`` is the paper's rule;
 - several gaps of the largest size: the last of them divides, so that fewer suspects are taken for false. The
   paper will "not remove true positives under any circumstances";
 - a negative smallest shift of the confirmed: the second layer is empty, as its two conditions say, and the
@@ -16,12 +20,14 @@ from the centre (the paper's ddiff, here ``shifts``). Where the paper leaves a c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Gap = Literal["outward", "any"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,17 @@ class Layers:
     covered_far: Mask
 
 
-def split_suspects(shifts: Integers, suspects: Mask) -> Split:
+def split_suspects(shifts: Integers, suspects: Mask, gap: Gap = "outward") -> Split:
     """Divide the suspects at the largest gap between their sorted shifts (Figure 2, step 3).
+
+    Parameters
+    ----------
+    shifts
+        How far each reading moved from the centre.
+    suspects
+        Which of them look like outliers after that (the paper's O').
+    gap
+        Which gaps count: between moves ``outward``, or ``any``, as printed.
 
     Examples
     --------
@@ -54,7 +69,8 @@ def split_suspects(shifts: Integers, suspects: Mask) -> Split:
     if len(ordered) == 0:
         return Split(np.zeros(len(shifts), np.bool_), None)
     # Behind the last suspect there is a gap of 0, as the paper defines; reversed, so that the last one wins.
-    gaps = np.append(np.diff(ordered), 0)
+    compared = np.maximum(ordered, 0) if gap == "outward" else ordered
+    gaps = np.append(np.diff(compared), 0)
     threshold = ordered[len(gaps) - 1 - int(np.argmax(gaps[::-1]))]
     return Split(suspects & (shifts <= threshold), int(ordered[0]))
 

@@ -60,7 +60,7 @@ class Corrector(Server):
         if len(members) != len(shifts):
             # The detector waits for nothing: it is told that there is nobody to look for.
             return [Thresholds(sensor, window, None, None), self._give_up(suspects, len(shifts))]
-        least = split_suspects(shifts, members).least
+        least = split_suspects(shifts, members, self.streams[sensor].gap).least
         far = None if least is None else least + self.streams[sensor].layer_steps
         thresholds = Thresholds(sensor, window, least, far)
         self._journal.add(thresholds)
@@ -74,7 +74,7 @@ class Corrector(Server):
         suspects = self._journal.parts(sensor, window, Suspects)[0].members
         if len(message.near) != len(shifts):
             return [self._give_up(message, len(shifts))]
-        split = split_suspects(shifts, suspects)
+        split = split_suspects(shifts, suspects, self.streams[sensor].gap)
         # What the detector calls a candidate is no suspect; a detector that errs cannot make it one.
         near, far = message.near & ~suspects, message.far & ~suspects
         layers = missed_layers(shifts, suspects, near, far, split.least, self.streams[sensor].layer_steps)

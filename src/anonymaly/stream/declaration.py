@@ -22,6 +22,7 @@ from anonymaly.domain import Interval
 from anonymaly.epsilon import NANO, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_rate
+from anonymaly.stream.correction import Gap
 from anonymaly.stream.messages import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS, Integers
 from anonymaly.stream.models import Model, make_model
 from anonymaly.value import FrozenMapping, Number, Ordered, Value
@@ -137,6 +138,8 @@ class Declaration(Value):
         The model's parameters, where its defaults do not suit.
     precision : number
         Moves of distance are rounded to multiples of it before the corrector gets them.
+    gap : {"outward", "any"}
+        Which gaps divide the suspects: see ``correction``; ``any`` is as the paper prints it.
 
     Examples
     --------
@@ -156,6 +159,7 @@ class Declaration(Value):
     model: StrictStr = "dbscan"
     parameters: FrozenMapping = ()
     precision: Number = Field(default=0.001, gt=0)
+    gap: Gap = "outward"
 
     if TYPE_CHECKING:
 
@@ -169,6 +173,7 @@ class Declaration(Value):
             model: str = "dbscan",
             parameters: Mapping[str, Any] | None = None,
             precision: float = 0.001,
+            gap: Gap = "outward",
             type: str = "stream",
         ) -> None: ...
 

@@ -60,7 +60,7 @@ class Journal:
     def __init__(self, path: str | Path, address: str) -> None:
         self._lock = threading.RLock()
         try:
-            self._file = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+            self._file = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             # Held from here on: two programs on one journal would send two versions of a batch.
             self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._file.execute("PRAGMA journal_mode=WAL")

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from anonymaly.errors import InputError
+from anonymaly.stream.neighbourhoods import Squares
 
 Places = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -57,15 +58,10 @@ class Dbscan(Model):
         """Return the noise points."""
         if len(places) == 0:
             return np.zeros(0, np.bool_)
-        if len(places) < self.neighbours:
-            return np.ones(len(places), np.bool_)
-        # The tree splits rows that are equal in all columns no further, so many repeats cost little.
-        tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
-        core = _distance_to(tree, places, self.neighbours) <= self.radius
+        core = Squares(places, self.radius, self.neighbours).reach(places)
         noise = ~core
         if core.any() and noise.any():
-            nearest = _distance_to(cKDTree(places[core], balanced_tree=False), places[noise], 1)
-            noise[noise] = nearest > self.radius
+            noise[noise] = ~Squares(places[core], self.radius, 1).reach(places[noise])
         return noise
 
 
