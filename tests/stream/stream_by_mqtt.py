@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import multiprocessing
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,10 +15,13 @@ from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.owner import Owner
 from anonymaly.stream.parties import Party
 from anonymaly.stream.setup import BROKER, CONFIG, set_up
-from anonymaly.stream.transport.broker import small_broker
-from anonymaly.stream.transport.courier import Courier, Watcher
+from anonymaly.stream.transport.broker import port_of, run_broker
+from anonymaly.stream.transport.courier import Courier, Watcher, end
 
 BUDGET = 10**6
+# Imported once; the fork server's children have it at once.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["anonymaly.stream.program", "anonymaly.stream.transport.broker"])
 
 
 def free_port() -> int:
@@ -38,12 +41,22 @@ def load(folder: Path, party: str) -> LoadedConfig:
 
 @asynccontextmanager
 async def broker(folder: Path) -> AsyncIterator[None]:
-    running = small_broker(folder / BROKER)
-    await running.start()
+    """A broker in a process of its own, which is killed when the block ends and takes all it had with it."""
+    process = PROCESSES.Process(target=run_broker, args=(folder / BROKER,), daemon=True)
+    process.start()
     try:
+        async with asyncio.timeout(60):
+            while not is_open(port_of(folder / BROKER)):
+                await asyncio.sleep(0.01)
         yield
     finally:
-        await running.shutdown()
+        process.kill()
+        process.join()
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @asynccontextmanager
@@ -58,9 +71,8 @@ async def running(folder: Path, party: str, watch: Watcher | None = None) -> Asy
             if task.done():
                 task.result()
         finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await courier.hand_over()
+            await end([task])
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -20,8 +20,8 @@ from anonymaly.errors import InputError
 from anonymaly.manifest import read_yaml
 from anonymaly.stream.config import ADVICE, LoadedConfig, PartyConfig, Role
 from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.program import Batch, run_owner, run_sensor, run_server
-from anonymaly.stream.readings import in_batches, read_lines
+from anonymaly.stream.program import run_owner, run_sensor, run_server
+from anonymaly.stream.readings import Batch, in_batches, read_file, read_lines
 from anonymaly.stream.sensor import Sensor
 from anonymaly.stream.setup import BROKER, example_declaration, set_up
 
@@ -89,12 +89,12 @@ def sensor(
 ) -> None:
     """Perturb readings and send them until there are none left or the budget is spent."""
     loaded = _load(config, "sensor")
-    size = batch or next(iter(loaded.config.streams.values())).window
 
     def batches(party: Sensor) -> Iterator[Batch]:
-        # A file goes on behind what was sent before; what is measured comes once.
-        skip = 0 if source == "-" else party.accepted
-        return in_batches(read_lines(_open(source), party.declaration.names), size, skip)
+        if source != "-":
+            return read_file(source, party, batch)
+        lines_in = read_lines(sys.stdin, party.declaration.names)
+        return in_batches(lines_in, batch or party.declaration.window)
 
     run_sensor(loaded, _teller(lines, _say_sensor), batches)
 
@@ -142,15 +142,6 @@ def _load(path: Path, role: Role) -> LoadedConfig:
     logger.setLevel(logging.INFO)
     logger.handlers[:] = [handler]
     return loaded
-
-
-def _open(source: str) -> Any:
-    if source == "-":
-        return sys.stdin
-    try:
-        return Path(source).open(newline="", encoding="utf-8-sig")
-    except OSError as problem:
-        raise InputError(f"cannot read {source} ({type(problem).__name__})", field="input") from None
 
 
 def _teller(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:

@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import math
-import multiprocessing
-import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +19,10 @@ from anonymaly.cli.stream_broker import broker_here
 from anonymaly.domain import Interval
 from anonymaly.epsilon import to_text
 from anonymaly.errors import AnonymalyError
-from anonymaly.stream.config import PartyConfig
+from anonymaly.stream.cast import READINGS, Cast
 from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.program import Batch, run_owner, run_sensor, run_server
-from anonymaly.stream.readings import in_batches
-from anonymaly.stream.sensor import Sensor
-from anonymaly.stream.setup import BROKER, CONFIG, folder_of, set_up
+from anonymaly.stream.program import Event
+from anonymaly.stream.setup import folder_of, set_up
 
 SENSORS = ("room-1", "room-2")
 WINDOWS = 5
@@ -38,8 +30,6 @@ WINDOW = 48
 FAULTS = {"room-1": {7, 100, 101}, "room-2": {30, 60, 150, 222}}  # readings of 74 °C in dry air
 BUDGET = 2000
 PATIENCE = 60.0  # seconds
-
-Event = dict[str, Any]
 
 
 def stream() -> Declaration:
@@ -83,71 +73,19 @@ def demo(as_json: AsJson = False) -> None:
         _show_summary(told)
 
 
-def play_broker(folder: Path, _: Connection) -> None:
-    """Be the broker."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    asyncio.run(broker_here()(folder / BROKER))
-
-
-def play_party(folder: Path, telling: Connection) -> None:
-    """Be the party whose folder it is, and tell what happens."""
-    loaded = PartyConfig.load(folder / CONFIG)
-    tell: Callable[[Event], None] = telling.send
-    if loaded.config.party == "sensor":
-        run_sensor(loaded, tell, _batches)
-    elif loaded.config.party == "owner":
-        run_owner(loaded, tell, after=0, until=None)
-    else:
-        run_server(loaded, tell)
-
-
-def _batches(sensor: Sensor) -> Iterator[Batch]:
-    return in_batches(readings(sensor.name), WINDOW, sensor.accepted)
-
-
-@contextlib.contextmanager
-def _processes(folder: Path) -> Iterator[dict[Connection, str]]:
-    """Start everybody; what they import takes seconds, so it is imported once and processes are forked."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    parties = ["detector", "corrector", "owner", *(f"sensor/{name}" for name in SENSORS)]
-    started: list[BaseProcess] = []
-    hearing: dict[Connection, str] = {}
-    try:
-        for name in [BROKER, *parties]:
-            ear, mouth = context.Pipe(duplex=False)
-            play = play_broker if name == BROKER else play_party
-            place = folder if name == BROKER else folder / folder_of(name)
-            process = context.Process(target=play, args=(place, mouth), daemon=True)
-            process.start()
-            mouth.close()
-            started.append(process)
-            hearing[ear] = name
-        yield hearing
-    finally:
-        for running in reversed(started):
-            running.terminate()
-        for running in reversed(started):
-            running.join(5)
-            if running.is_alive():
-                running.kill()
-
-
 def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
     """Run until every window has its verdict and every sensor its receipts."""
+    for name in SENSORS:
+        lines = [",".join(map(str, reading)) for reading in readings(name)]
+        (folder / folder_of(f"sensor/{name}") / READINGS).write_text("\n".join(lines))
     events: list[Event] = []
     end = time.monotonic() + PATIENCE
-    with _processes(folder) as hearing:
+    with Cast(folder, SENSORS) as cast:
         while not _finished(events):
-            for ear in wait(list(hearing), timeout=max(0.0, end - time.monotonic())):
-                assert isinstance(ear, Connection)  # noqa: S101  (for the type checker)
-                try:
-                    events.append({"from": hearing[ear], **ear.recv()})
-                except EOFError:
-                    del hearing[ear]
-                else:
-                    show(events[-1])
-            if time.monotonic() >= end or not hearing:
+            for event in cast.hear(timeout=max(0.0, end - time.monotonic())):
+                events.append(event)
+                show(event)
+            if time.monotonic() >= end:
                 raise AnonymalyError(f"the demonstration did not end within {PATIENCE:.0f} seconds")
     return events
 

@@ -15,15 +15,16 @@ from anonymaly.stream.config import LoadedConfig
 from anonymaly.stream.messages import Message, Suspects, Verdict
 from anonymaly.stream.owner import Judgement
 from anonymaly.stream.parties import Outgoing, Party
+from anonymaly.stream.readings import Batch
 from anonymaly.stream.sensor import Sensor
-from anonymaly.stream.transport.courier import Courier
+from anonymaly.stream.transport.courier import Courier, end
 
 MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it takes no more readings
 MOST_BATCHES = 2  # read ahead
 
-Tell = Callable[[dict[str, Any]], object]
+Event = dict[str, Any]
+Tell = Callable[[Event], object]
 Work = Callable[[Courier], Awaitable[None]]
-Batch = list[tuple[float, ...]]
 
 
 def run_server(loaded: LoadedConfig, tell: Tell) -> None:
@@ -38,7 +39,7 @@ def run_server(loaded: LoadedConfig, tell: Tell) -> None:
         asyncio.run(_run(loaded, party, None, watch))
 
 
-def run_owner(loaded: LoadedConfig, tell: Tell, *, after: int, until: int | None) -> None:
+def run_owner(loaded: LoadedConfig, tell: Tell, *, after: int = 0, until: int | None = None) -> None:
     """Be the owner until stopped, or until there are so many verdicts; tell of every verdict once."""
     with loaded.make_owner() as owner:
         last = after
@@ -98,9 +99,8 @@ async def _run(
     if work is not None:
         tasks.append(asyncio.create_task(_await(work(courier))))
     done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+    await courier.hand_over()
+    await end(running)
     for task in done:
         task.result()
 
@@ -134,7 +134,7 @@ async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
         yield item
 
 
-def describe_sensor(sensor: Sensor, event: str) -> dict[str, Any]:
+def describe_sensor(sensor: Sensor, event: str) -> Event:
     """Return how far a sensor is and what it has spent, as plain data."""
     return {
         "event": event,
@@ -146,7 +146,7 @@ def describe_sensor(sensor: Sensor, event: str) -> dict[str, Any]:
     }
 
 
-def describe(message: Suspects | Verdict) -> dict[str, Any]:
+def describe(message: Suspects | Verdict) -> Event:
     """Return what a server says about a window, as plain data."""
     about = {"sensor": message.sensor, "window": message.window}
     if isinstance(message, Suspects):
@@ -162,7 +162,7 @@ def describe(message: Suspects | Verdict) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def describe_judgement(judgement: Judgement) -> dict[str, Any]:
+def describe_judgement(judgement: Judgement) -> Event:
     """Return a verdict with its number and the readings to look at, counted from 0 in their window."""
     verdict = judgement.verdict
     return {"number": judgement.number, **describe(verdict), "look_at": verdict.found.nonzero()[0].tolist()}

@@ -8,9 +8,12 @@ import itertools
 import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from anonymaly.errors import InputError
+from anonymaly.stream.sensor import Sensor
 
+Batch = list[tuple[float, ...]]
 logger = logging.getLogger("anonymaly.stream")
 MOST_COMPLAINTS = 10  # lines that are told of one by one
 
@@ -75,9 +78,18 @@ def _reading(row: list[str], places: list[int]) -> tuple[float, ...] | None:
     return reading if all(map(math.isfinite, reading)) else None
 
 
-def in_batches(
-    readings: Iterable[tuple[float, ...]], size: int, skip: int = 0
-) -> Iterator[list[tuple[float, ...]]]:
+def read_file(path: str | Path, sensor: Sensor, size: int | None = None) -> Iterator[Batch]:
+    """Return a file's readings in batches, a window's if no size is given, behind those sent before."""
+    declaration = sensor.declaration
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            readings = read_lines(file, declaration.names)
+            yield from in_batches(readings, size or declaration.window, sensor.accepted)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"cannot read {path} ({type(problem).__name__})", field="input") from None
+
+
+def in_batches(readings: Iterable[tuple[float, ...]], size: int, skip: int = 0) -> Iterator[Batch]:
     """Return readings in batches, without the first few, which were sent before.
 
     Examples

@@ -140,7 +140,7 @@ def _config(
 ) -> str:
     parts = [
         f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
-        "# own machine and keep no copy: the promise rests on different people running detector and corrector.",
+        "# own machine and keep no copy: the promise rests on different people running the two servers.",
         _yaml({"party": role} | ({"name": streams[0]} if role == "sensor" else {})),
         _yaml({"key": _KEY, "journal": f"{role}.journal"}),
     ]

@@ -7,6 +7,9 @@ It keeps everything in memory: a restart forgets sessions and messages, which th
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,25 +64,29 @@ class Access(BaseTopicPlugin):  # type: ignore[misc]
         return self._access.allows(user, "write" if action == Action.PUBLISH else "read", topic or "")
 
 
-async def run_broker(folder: Path) -> None:
-    """Serve, on this machine alone, the users and topics of a broker's folder until cancelled."""
-    broker = small_broker(folder)
-    await broker.start()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await broker.shutdown()
+def run_broker(folder: Path) -> None:
+    """Serve, on this machine alone, the users and topics of a folder that `set_up` wrote.
+
+    It ends when it is told to, at once: it has nothing to save, and closing its connections in order may
+    take for ever (`asyncio.wait_for` may swallow a cancellation in Python 3.11).
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
+    for name in ("amqtt", "transitions", "asyncio"):  # they tell of every connection that ends
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    asyncio.run(_serve(folder))
 
 
-def small_broker(folder: Path) -> Broker:
-    """Return a broker for a folder that `set_up` wrote; ``start`` and ``shutdown`` are coroutines."""
+async def _serve(folder: Path) -> None:
     plugins = {"Passwords": "passwords", "Access": "access"}
-    return Broker(
+    broker = Broker(
         BrokerConfig(
             listeners={"default": ListenerConfig(bind=f"127.0.0.1:{port_of(folder)}")},
             plugins={f"{__name__}.{name}": {"path": str(folder / file)} for name, file in plugins.items()},
         )
     )
+    await broker.start()
+    await asyncio.Event().wait()
 
 
 def port_of(folder: Path) -> int:

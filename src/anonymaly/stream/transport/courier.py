@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from anonymaly.stream.transport.outbox import Outbox
 MOST_SENT = 128  # messages whose receipts one party waits for at a time
 MOST_KEPT = 256  # messages without a receipt in a server's journal, beyond which it takes no readings
 MOST_QUEUED = 64  # messages about to be handed to the broker
+LONGEST_FAREWELL = 2.0  # seconds
 PUBLISHERS = 8  # handed over at the same time, so that one slow acknowledgement delays no other
 
 Result = TypeVar("Result")
@@ -49,18 +51,22 @@ class Courier:
 
     async def run(self) -> None:
         """Carry messages until cancelled."""
+        work = [self.post.run(), self._take_in(), self._start_again(), self._send_again()]
+        work += [self._publish() for _ in range(PUBLISHERS)]
+        tasks = [asyncio.create_task(part) for part in work]
         try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self.post.run())
-                tasks.create_task(self._take_in())
-                tasks.create_task(self._start_again())
-                tasks.create_task(self._send_again())
-                for _ in range(PUBLISHERS):
-                    tasks.create_task(self._publish())
-        except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:  # none ends but by failing
+                task.result()
         finally:
+            await end(tasks)
             self._thread.shutdown()
+
+    async def hand_over(self) -> None:
+        """Wait until everything is handed to the broker, or it takes too long: the journal has it."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_FAREWELL):
+                await self._queue.join()
 
     async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Run something of the party's in its thread."""
@@ -126,8 +132,20 @@ class Courier:
 
     async def _publish(self) -> None:
         while True:
-            await self.post.publish(await self._queue.get())
+            message = await self._queue.get()
+            try:
+                await self.post.publish(message)
+            finally:
+                self._queue.task_done()
 
     @staticmethod
     def _now() -> float:
         return asyncio.get_running_loop().time()  # counts from the start of the machine, whatever the date
+
+
+async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until they have ended: `asyncio.wait_for` may swallow a cancellation (Python 3.11)."""
+    while running := [task for task in tasks if not task.done()]:
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running, timeout=1)

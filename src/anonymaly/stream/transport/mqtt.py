@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from aiomqtt import Client, MqttError, TLSParameters
@@ -28,6 +30,7 @@ MOST_UNOPENED = 16 * 2**20  # bytes that wait to be opened
 EACH = 500  # bytes that a waiting message takes beside its content
 MOST_COMPLAINTS = 1000  # different reasons that are logged, once each
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0  # seconds before the next attempt to connect
+PATIENCE = 3.0  # seconds for the broker to acknowledge; a lost connection tells nobody who waits
 QUALITY = 1
 _REFUSED = {4, 5, 134, 135}  # bad user name or password, not authorised; MQTT 3.1.1 and 5
 logger = logging.getLogger("anonymaly.stream")
@@ -80,7 +83,7 @@ class Post:
             return False
         where = topic(self._prefix, message.recipient, self._seal.address)
         try:
-            await client.publish(where, self._seal.seal(message), qos=QUALITY)
+            await client.publish(where, self._seal.seal(message), qos=QUALITY, timeout=PATIENCE)
         except MqttError:  # `run` notices, too, and connects again
             return False
         self.counts["sent"] += 1
@@ -100,7 +103,7 @@ class Post:
         pause, place = FIRST_PAUSE, f"{self.broker.host}:{self.broker.port}"
         while True:
             try:
-                async with self._open() as client:
+                async with self._connection() as client:
                     await client.subscribe(inbox(self._prefix, self._seal.address), qos=QUALITY)
                     logger.info("%s: connected to the broker at %s", self._seal.address, place)
                     pause = FIRST_PAUSE
@@ -136,7 +139,20 @@ class Post:
             self._complaints.add(reason)
             logger.warning("%s: dropped a message from %s: %s", self._seal.address, sender, problem)
 
-    def _open(self) -> Client:
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Client]:
+        client = self._make_client()
+        # Cancelled half connected, the client would leave a socket and a task behind.
+        entering = asyncio.ensure_future(client.__aenter__())
+        try:
+            await asyncio.shield(entering)
+            yield client
+        finally:
+            with suppress(MqttError):
+                await entering
+                await client.__aexit__(None, None, None)
+
+    def _make_client(self) -> Client:
         broker = self.broker
         return Client(
             broker.host,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from anonymaly.stream.messages import Message, Receipt
 
 FIRST_PAUSE = 2.0  # seconds
-LONGEST_PAUSE = 30.0
+LONGEST_PAUSE = 10.0
 
 Label = tuple[type[Message], str, int, int]
 
