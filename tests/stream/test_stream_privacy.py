@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The detector's view of two readings keeps the stated ε: the exact law, and that it is the one drawn from."""
+"""The detector's view of two readings keeps the stated ε: the exact law, and that it is what is drawn from."""
 
 from __future__ import annotations
 

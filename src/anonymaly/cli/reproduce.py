@@ -3,31 +3,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
+from anonymaly.cli import reproduce_stream as printed_stream
 from anonymaly.cli.output import AsJson, err, out, say, say_json
 from anonymaly.errors import InputError
 from anonymaly.reproduce.confidence import Sample
 from anonymaly.reproduce.explain import Sources, reproduce_explain
 from anonymaly.reproduce.paper import OUTLIERS
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.stream import reproduce_stream
+from anonymaly.reproduce.stream_data import real_sources
 from anonymaly.reproduce.tables import AS_PRINTED, Line, Measure, Table
 
-What = Annotated[str, typer.Argument(metavar="QUESTION", help="explain")]
+What = Annotated[str, typer.Argument(metavar="QUESTION", help="explain or stream")]
 Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", envvar="ANONYMALY_DATA", help="The folder with the public files."),
 ]
 Output = Annotated[Path, typer.Option("--output", metavar="DIR", help="For measurements, tables, pictures.")]
-Outliers = Annotated[int, typer.Option("--outliers", min=1, help="How many outliers a mean is over.")]
+Outliers = Annotated[
+    int, typer.Option("--outliers", min=1, help="explain: how many outliers a mean is over.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Measure again what is in the output folder.")]
 
 WIDTH = 120
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every study is told."""
+
+    data: Path | None
+    output: Path
+    outliers: int
+    force: bool
+    progress: Progress
+
+
+def _explain(run: Run) -> Any:
+    sources = Sources.read(run.data)
+    return reproduce_explain(
+        sources, run.output, outliers=run.outliers, force=run.force, progress=run.progress
+    )
+
+
+def _stream(run: Run) -> Any:
+    return reproduce_stream(real_sources(run.data), run.output, force=run.force, progress=run.progress)
 
 
 def reproduce(
@@ -39,12 +68,14 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Run a paper's experiments again; an interrupted run goes on where it was."""
-    if question != "explain":
-        raise InputError(f"there is none of {question!r}", field="question", next_step="One of explain.")
-    sources = Sources.read(data)
+    if question not in STUDIES:
+        raise InputError(
+            f"there is none of {question!r}", field="question", next_step=f"One of {', '.join(STUDIES)}."
+        )
+    study, printed = STUDIES[question]
     try:
         with Progress(err if err.is_terminal else None) as progress:
-            found = reproduce_explain(sources, output, outliers=outliers, force=force, progress=progress)
+            found = study(Run(data, output, outliers, force, progress))
     except KeyboardInterrupt:
         err.print(f"interrupted; what was measured is kept in {output}, and the same command goes on")
         raise typer.Exit(130) from None
@@ -54,7 +85,7 @@ def reproduce(
     # A figure cut in two cannot be read: in a narrow window lines are wrapped as a whole.
     wide = Console(width=max(out.width, WIDTH), highlight=False, soft_wrap=True)
     for table in found.tables:
-        wide.print(_grid(table))
+        wide.print(printed(table))
         say(f"{table.note}\n" if table.note else "")
     say(f"Tables and pictures: {output}")
 
@@ -116,3 +147,10 @@ def _time(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.0f} h"
+
+
+# question → what measures it, and how one of its tables is printed
+STUDIES: Mapping[str, tuple[Callable[[Run], Any], Callable[[Any], Grid]]] = {
+    "explain": (_explain, _grid),
+    "stream": (_stream, printed_stream.grid),
+}

@@ -114,7 +114,7 @@ def curve(
         scale=alt.Scale(domain=[floor, 1]),
         axis=alt.Axis(title=y_label, format=".1f", tickMinStep=0.1),
     )
-    colour = _series(order)
+    colour = series_colours(order)
     lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour)
     intervals = base.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour)
@@ -159,7 +159,7 @@ def grouped_bars(
             x=alt.X("x:N", sort=sort, axis=alt.Axis(title=x_label, labelAngle=0, ticks=False)),
             xOffset=alt.XOffset("series:N", sort=list(order)),
             y=alt.Y("value:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(title=y_label, format=".0%")),
-            color=_series(order),
+            color=series_colours(order),
         )
         .properties(width=190, height=150)
     )
@@ -167,7 +167,7 @@ def grouped_bars(
         column=alt.Column("column:N", sort=list(columns), title=None),
         row=alt.Row("line:N", sort=list(lines), title=None),
     )
-    finished: alt.FacetChart = _styled(chart.properties(title=_title(title, subtitle)))
+    finished: alt.FacetChart = styled(chart.properties(title=titled(title, subtitle)))
     return finished
 
 
@@ -191,7 +191,8 @@ def save(chart: alt.TopLevelMixin, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def _series(order: Sequence[str]) -> alt.Color:
+def series_colours(order: Sequence[str]) -> alt.Color:
+    """Return the colours of series, the same in every picture."""
     colours = [OURS, PAPER, *OTHERS][: len(order)]
     return alt.Color(
         "series:N",
@@ -211,18 +212,20 @@ _SECONDS = (
 )
 
 
-def _title(title: str, subtitle: str) -> alt.TitleParams:
+def titled(title: str, subtitle: str) -> alt.TitleParams:
+    """Return what stands above a picture."""
     return alt.TitleParams(title, subtitle=subtitle.split("\n"), anchor="start", offset=14)
 
 
 def _finish(chart: Any, title: str, subtitle: str, height: int) -> alt.LayerChart:
-    finished: alt.LayerChart = _styled(
-        chart.properties(width=WIDTH, height=height, title=_title(title, subtitle))
+    finished: alt.LayerChart = styled(
+        chart.properties(width=WIDTH, height=height, title=titled(title, subtitle))
     )
     return finished
 
 
-def _styled(chart: Any) -> Any:
+def styled(chart: Any) -> Any:
+    """Return a picture in the look that all of them share."""
     font = "sans-serif"
     return (
         chart.configure(background="white", font=font, padding=14)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a study has come, in outliers and in contexts of the present one."""
+"""How far a study has come, in its own units and, for outliers, in contexts of the present one."""
 
 from __future__ import annotations
 
@@ -38,18 +38,20 @@ class Progress:
         if self._bars is not None:
             self._bars.stop()
 
-    def start(self, name: str, total: int, done: int) -> None:
+    def start(self, name: str, total: int, done: int, unit: str = "outliers") -> None:
         """Begin a study; what an earlier run measured is done already."""
         if self._bars is None:
             return
         for task in (self._outliers, self._contexts):
             if task is not None:
                 self._bars.remove_task(task)
-        self._outliers = self._bars.add_task(f"{name}: outliers", total=total, completed=done)
-        self._contexts = self._bars.add_task(f"{name}: contexts", total=None)
+        self._outliers = self._bars.add_task(f"{name}: {unit}", total=total, completed=done)
+        self._contexts = None
+        if unit == "outliers":
+            self._contexts = self._bars.add_task(f"{name}: contexts", total=None)
 
     def advance(self, done: int) -> None:
-        """Say how many outliers are done."""
+        """Say how many outliers, or other units, are done."""
         if self._bars is not None and self._outliers is not None:
             self._bars.update(self._outliers, completed=done)
 
