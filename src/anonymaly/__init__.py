@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets, inspect
+    from anonymaly import datasets, inspect, stream
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
@@ -52,6 +52,7 @@ __all__ = [
     "datasets",
     "inspect",
     "simulate",
+    "stream",
 ]
 
 _HOMES = {
@@ -76,7 +77,7 @@ _HOMES = {
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets", "inspect")
+_MODULES = ("datasets", "inspect", "stream")
 
 
 def __getattr__(name: str) -> Any:

@@ -66,13 +66,13 @@ def _questions() -> dict[str, str]:
     return QUESTIONS
 
 
-def test_budget_is_reserved_in_one_place() -> None:
+def test_budget_is_reserved_by_the_curator_and_by_sensors_alone() -> None:
     callers = {
         _part(path)
         for path in SOURCES
         if re.search(r"\.reserve\(", path.read_text("utf-8")) and _part(path) not in ("ledger", "audit")
     }
-    assert callers == {"curator"}
+    assert callers == {"curator", "stream"}
 
 
 def test_nothing_is_evaluated_or_pickled() -> None:
@@ -95,7 +95,7 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     assert " ".join(anonymaly.__all__) == (
         "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag Guarantee "
         "Interval Manifest Opaque Policy Preview Query SameContexts Timestamps __version__ compose datasets "
-        "inspect simulate"
+        "inspect simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

@@ -11,6 +11,7 @@ from anonymaly.stream.messages import Message, read_message
 from anonymaly.stream.owner import Judgement, Owner
 from anonymaly.stream.parties import Outgoing, Party
 from anonymaly.stream.sensor import Sensor
+from anonymaly.stream.suggest import suggest
 from anonymaly.stream.transport.local import LocalTransport
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Party",
     "Sensor",
     "read_message",
+    "suggest",
 ]
