@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
@@ -19,6 +20,7 @@ from anonymaly.stream.readings import Batch
 from anonymaly.stream.sensor import Sensor
 from anonymaly.stream.transport.courier import Courier, end
 
+logger = logging.getLogger("anonymaly.stream")
 MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it takes no more readings
 MOST_BATCHES = 2  # read ahead
 
@@ -90,8 +92,11 @@ async def _run(
     """Carry a party's messages until its work is done or a signal comes."""
     courier = Courier(party, loaded.make_post(), watch)
     stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # The client leaves loose ends when a connection breaks, of which asyncio would tell at length.
+    loop.set_exception_handler(lambda _, context: logger.debug("%s", context.get("message")))
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, stopped.set)
     tasks: list[asyncio.Task[Any]] = [
         asyncio.create_task(courier.run()),
         asyncio.create_task(stopped.wait()),
