@@ -282,6 +282,7 @@ def test_messages_that_do_not_fit_the_stream_have_no_effect(tmp_path: Path) -> N
         (detector, Readings("room-1", 0, np.zeros((1, 2), np.int64)), "2 columns where 1"),
         (detector, Readings("room-1", 0, np.zeros((11, 1), np.int64)), "longer than declared"),
         (detector, Readings("room-1", MOST_OPEN, one), "windows ahead"),
+        (detector, Readings("room-1", 0, one[:0]), "empty batch"),
         (detector, Readings("room-1", 1, one, 4), "behind the window's last"),
         (detector, Readings("room-1", 1, one, 0, last=True), "behind the window's last"),
         (detector, Thresholds("room-1", 0, 1, 2), "never named"),

@@ -21,6 +21,11 @@ from anonymaly.reproduce.stream_data import POINTS, SEPARATIONS, Source
 from anonymaly.reproduce.stream_measure import ACCOUNTS, EPSILONS, measure_all
 from anonymaly.reproduce.stream_tables import Table, all_tables
 
+# What decides how a window is judged; how messages travel does not.
+JUDGING = tuple(
+    f"stream/{name}.py"
+    for name in ("correction", "declaration", "models", "neighbourhoods", "perturb", "suggest")
+)
 RUNS = 5  # as in the paper
 SEED = 1
 
@@ -79,7 +84,7 @@ def reproduce_stream(
     """
     settings = {
         "seed": seed, "runs": runs, "points": points, "separations": list(separations),
-        "epsilons": EPSILONS, "accounts": ACCOUNTS, "code": code_digest("noise", "stream"),
+        "epsilons": EPSILONS, "accounts": ACCOUNTS, "code": code_digest("noise", *JUDGING),
         "sources": {source.name: sum(len(window.values) for window in source.windows) for source in sources},
     }  # fmt: skip
     journal = Journal(output / "measured" / "stream.jsonl", json.loads(json.dumps(settings)), force=force)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from anonymaly.errors import InputError
 from anonymaly.stream.messages import Message, Readings, Receipt, Shifts, read_message
@@ -37,6 +37,20 @@ CREATE TABLE verdicts (
     UNIQUE (sensor, window)) STRICT;
 """
 _THIS = "sensor = ? AND window = ? AND code = ?"
+_SUMMARY = (
+    "COUNT(*), COALESCE(MAX(sequence), -1), COALESCE(SUM(rows), 0), MAX(CASE WHEN last THEN sequence END), "
+    "COALESCE(MAX(sequence = ?), 0)"
+)
+
+
+class Batches(NamedTuple):
+    """The batches that a window has so far, their highest number and the last one's, and all readings."""
+
+    number: int
+    highest: int
+    rows: int
+    last: int | None
+    known: bool  # whether the batch that was asked about is among them
 
 
 class Journal:
@@ -177,11 +191,12 @@ class Journal:
         )
         return added.rowcount == 1
 
-    def batches(self, message: Readings | Shifts) -> list[tuple[int, int, bool]]:
-        """Return number, length and whether it is the last of each batch of the message's window."""
-        query = f"SELECT sequence, rows, last FROM parts WHERE {_THIS} ORDER BY sequence"  # noqa: S608
-        key = (message.sensor, message.window, message.code)
-        return [(number, rows, bool(last)) for number, rows, last in self._file.execute(query, key)]
+    def batches(self, message: Readings | Shifts) -> Batches:
+        """Return what is known of the batches of the message's window, without reading them."""
+        query = f"SELECT {_SUMMARY} FROM parts WHERE {_THIS}"  # noqa: S608
+        key = (message.sequence, message.sensor, message.window, message.code)
+        number, highest, rows, last, known = self._file.execute(query, key).fetchone()
+        return Batches(number, highest, rows, last, bool(known))
 
     def parts(self, sensor: str, window: int, kind: type[Kind]) -> list[Kind]:
         """Return the parts of one kind that a window has so far, in order."""

@@ -181,9 +181,9 @@ class Sensor(Party):
         return made, (window, part, filled)
 
     def _reserve(self, readings: int) -> Reservation:
-        if self._place()[1] >= MOST_BATCHES - 1:
+        if self._place()[1] >= MOST_BATCHES // 2:  # what is left suffices for the largest window in one piece
             raise InputError(
-                f"the window has {MOST_BATCHES - 1} batches already",
+                f"the window has {MOST_BATCHES // 2} batches already",
                 field="readings",
                 next_step="Call flush() to end the window, and send larger batches.",
             )

@@ -42,17 +42,18 @@ class Server(Party):
     def _gather(self, message: Readings | Shifts) -> bool:
         """Keep a batch; return whether it is new and its window complete with it."""
         known = self._journal.batches(message)
-        if any(number == message.part for number, _, _ in known):
+        if known.known:
             return False
-        ends = [number for number, _, last in known if last] + [message.part] * message.last
-        highest = max([message.part, *(number for number, _, _ in known)])
-        if len(ends) > 1 or (ends and highest > ends[0]):
+        last = message.part if message.last else known.last
+        two_ends = message.last and known.last is not None
+        if two_ends or (last is not None and max(known.highest, message.part) > last):
             raise refused("is a batch behind the window's last")
-        rows = sum(rows for _, rows, _ in known) + len(message.values)
-        if rows > self.streams[message.sensor].window:
+        if len(message.values) == 0 and not message.last:
+            raise refused("is an empty batch")
+        if known.rows + len(message.values) > self.streams[message.sensor].window:
             raise refused("would make its window longer than declared")
         self._journal.add(message)
-        return bool(ends) and len(known) == ends[0]
+        return known.number == last
 
     def _is_complete(self, sensor: str, window: int, kind: type[Readings] | type[Shifts]) -> bool:
         known = self._journal.parts(sensor, window, kind)
