@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
-    from anonymaly import datasets, identify, inspect
+    from anonymaly import datasets, identify, inspect, stream
     from anonymaly.answer import Answer, Preview
     from anonymaly.count.query import Count
     from anonymaly.curator import Curator
@@ -73,6 +73,7 @@ __all__ = [
     "inspect",
     "search_cost",
     "simulate",
+    "stream",
 ]
 
 _HOMES = {
@@ -103,7 +104,7 @@ _HOMES = {
     "simulate": "simulation",
 }
 
-_MODULES = ("datasets", "identify", "inspect")
+_MODULES = ("datasets", "identify", "inspect", "stream")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,9 @@ from anonymaly.errors import InputError
 
 NANO = 10**9
 LARGEST = 1000 * NANO  # e^1000 bounds nothing; a larger number is a slip of the keyboard
+# What an account may hold in all: a stream's total grows with every reading, and is an honest number even
+# where it bounds little. Two such sums fit 64 bits.
+LARGEST_TOTAL = 10**9 * NANO
 DECIMALS = 9
 LONGEST_TEXT = 60  # more digits than any ε has; keeps a megabyte of zeros from being read as a number
 
@@ -35,8 +38,8 @@ def _read(value: Number) -> Decimal:
     return Decimal(text)
 
 
-def to_nano(value: Number, *, field: str = "epsilon") -> int:
-    """Read a privacy loss as integer nano-ε, or say why it cannot be.
+def to_nano(value: Number, *, field: str = "epsilon", largest: int = LARGEST) -> int:
+    """Read a privacy loss of at most ``largest`` as integer nano-ε, or say why it cannot be.
 
     Examples
     --------
@@ -55,9 +58,9 @@ def to_nano(value: Number, *, field: str = "epsilon") -> int:
     if number <= 0:
         raise InputError(f"must be positive, got {_shown(number)}", field=field, next_step=advice)
     # Compared before scaling, because Decimal would round 1e999999 × 10^9 or build a huge integer.
-    if number > LARGEST // NANO:
+    if number > largest // NANO:
         raise InputError(
-            f"must be at most {LARGEST // NANO}, got {_shown(number)}: a larger one promises nothing",
+            f"must be at most {largest // NANO}, got {_shown(number)}: a larger one promises nothing",
             field=field,
             next_step=advice,
         )

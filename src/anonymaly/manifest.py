@@ -67,13 +67,13 @@ class Manifest(Value):
     @classmethod
     def load(cls, path: str | Path) -> Manifest:
         """Read the file, or say which line or field is wrong."""
-        return cls.read(_read_yaml(Path(path)))
+        return cls.read(read_yaml(Path(path)))
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Manifest:
         """Read the manifest from plain data."""
         try:
-            _refuse_undeclared(data, "")
+            refuse_undeclared(data)
             return super().read(data)
         except ManifestError:
             raise
@@ -159,8 +159,8 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def _read_yaml(path: Path) -> Mapping[str, Any]:
-    advice = _ADVICE
+def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
+    """Read a file of names and values, or say which line is wrong."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -190,7 +190,7 @@ def _as_text(data: Any) -> Any:
     return [_as_text(item) for item in data] if isinstance(data, list | tuple) else data
 
 
-def _refuse_undeclared(data: Any, field: str) -> None:
+def refuse_undeclared(data: Any, field: str = "") -> None:
     """Point at the first question mark that ``init`` left for the owner."""
     if data == UNDECLARED:
         raise ManifestError(
@@ -200,7 +200,7 @@ def _refuse_undeclared(data: Any, field: str) -> None:
         )
     if isinstance(data, Mapping):
         for name, item in data.items():
-            _refuse_undeclared(item, f"{field}.{name}" if field else str(name))
+            refuse_undeclared(item, f"{field}.{name}" if field else str(name))
     elif isinstance(data, list):
         for item in data:
-            _refuse_undeclared(item, field)
+            refuse_undeclared(item, field)

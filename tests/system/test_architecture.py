@@ -67,13 +67,13 @@ def _questions() -> dict[str, str]:
     return QUESTIONS
 
 
-def test_budget_is_reserved_in_one_place() -> None:
+def test_budget_is_reserved_by_the_curator_and_by_sensors_alone() -> None:
     callers = {
         _part(path)
         for path in SOURCES
         if re.search(r"\.reserve\(", path.read_text("utf-8")) and _part(path) not in ("ledger", "audit")
     }
-    assert callers == {"curator"}
+    assert callers == {"curator", "stream"}
 
 
 def test_nothing_is_evaluated_or_pickled() -> None:
@@ -97,7 +97,7 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag GridKNN "
         "Guarantee Identify Interval Lookahead Manifest MarginalHistograms Model Opaque Policy Preview Query "
         "SameContexts Score ShareHistogram ShareSample Table Timestamps Unbounded __version__ compose "
-        "datasets identify inspect search_cost simulate"
+        "datasets identify inspect search_cost simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

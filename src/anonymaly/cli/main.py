@@ -29,6 +29,7 @@ COMMANDS = {
     "ledger": "anonymaly.cli.ledger:ledger",
     "inspect": "anonymaly.cli.inspect:inspect",
     "reproduce": "anonymaly.cli.reproduce:reproduce",
+    "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
 }
 
@@ -59,6 +60,8 @@ class _Commands(TyperGroup):
             return None
         module, _, function = COMMANDS[name].partition(":")
         found: Any = getattr(importlib.import_module(module), function)
+        if isinstance(found, typer.Typer):
+            return typer.main.get_command(found)
         program = typer.Typer(add_completion=False, rich_markup_mode="markdown")
         program.command(name)(_interruptible(found(name) if name in QUESTIONS else found))
         return typer.main.get_command(program)

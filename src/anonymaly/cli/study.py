@@ -15,6 +15,7 @@ STUDIES = {
     "identify": "anonymaly.cli.reproduce_identify",
     "explain": "anonymaly.cli.reproduce_explain",
     "share": "anonymaly.cli.reproduce_share",
+    "stream": "anonymaly.cli.reproduce_stream",
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 import sqlalchemy as sa
 
-from anonymaly.epsilon import LARGEST
+from anonymaly.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import accounts, reserving
 from anonymaly.ledger.anchor import Anchor
@@ -197,7 +197,7 @@ class Ledger:
         declared = mapping(declaration, field="declaration")
         named = read_rules(rules)
         if limit is not None:
-            whole(limit, field="budget", least=1, most=LARGEST)
+            whole(limit, field="budget", least=1, most=LARGEST_TOTAL)
         return self._write(
             lambda transaction: accounts.open_account(transaction, name, declared, limit, named)
         )
@@ -217,7 +217,7 @@ class Ledger:
 
     def raise_limit(self, account: Account | str, to: int) -> Account:
         """Raise an account's limit to ``to`` nano-ε; a lower one is refused."""
-        whole(to, field="budget", least=1, most=LARGEST)
+        whole(to, field="budget", least=1, most=LARGEST_TOTAL)
         return self._write(lambda transaction: accounts.raise_limit(transaction, _name(account), to))
 
     def reserve(
@@ -249,7 +249,7 @@ class Ledger:
         name = _name(account)
         label(analyst, field="analyst")
         label(key, field="key")
-        whole(cost, field="epsilon", least=1, most=LARGEST)
+        whole(cost, field="epsilon", least=1, most=LARGEST_TOTAL)
         written = mapping(record, field="record")
         return self._write(
             lambda transaction: reserving.reserve(

@@ -14,7 +14,7 @@ Entry = dict[str, Any]
 
 
 def code_digest(*packages: str) -> str:
-    """Return a digest of the code of some parts of the package; what other code measured is measured again.
+    """Return a digest of some folders or files of the package; what other code measured is measured again.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def code_digest(*packages: str) -> str:
     whole = hashlib.sha256()
     for package in packages:
         root = Path(str(files("anonymaly"))) / package
-        for path in sorted([*root.rglob("*.py")]):
+        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
             whole.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:16]
 

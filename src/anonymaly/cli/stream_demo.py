@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly stream demo``: a broker, two servers, an owner and two sensors, each a process of its own."""
+
+from __future__ import annotations
+
+import math
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.rule import Rule
+from rich.table import Table
+
+from anonymaly.cli.output import AsJson, out, plain, say, say_json
+from anonymaly.cli.stream_broker import broker_here
+from anonymaly.domain import Interval
+from anonymaly.epsilon import to_text
+from anonymaly.errors import AnonymalyError
+from anonymaly.stream.cast import READINGS, Cast
+from anonymaly.stream.declaration import Column, Declaration
+from anonymaly.stream.program import Event
+from anonymaly.stream.setup import folder_of, set_up
+
+SENSORS = ("room-1", "room-2")
+WINDOWS = 5
+WINDOW = 48
+FAULTS = {"room-1": {7, 100, 101}, "room-2": {30, 60, 150, 222}}  # readings of 74 °C in dry air
+BUDGET = 2000
+PATIENCE = 60.0  # seconds
+
+
+def stream() -> Declaration:
+    """Return what is public: what rooms are like that have nothing wrong with them."""
+    return Declaration(
+        columns=[
+            Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
+            Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
+        ],
+        epsilon=2,
+        window=WINDOW,
+        layer=0.5,
+        parameters={"radius": 1.0, "neighbours": 4},
+    )
+
+
+def readings(sensor: str) -> list[tuple[float, ...]]:
+    """Return some hours in a room, with a few faults."""
+    return [
+        (74.0, 5.0) if place in FAULTS[sensor] else (20 + math.sin(place / 8) / 2, 40 + math.cos(place / 5))
+        for place in range(WINDOWS * WINDOW)
+    ]
+
+
+def demo(as_json: AsJson = False) -> None:
+    """Run all parties and a broker on this machine for a few windows."""
+    broker_here()
+    with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name:
+        folder = Path(name)
+        set_up(folder, SENSORS, stream(), budget=BUDGET, port=_free_port())
+        if not as_json:
+            out.print(Rule("Six processes: a broker, detector, corrector, owner, two sensors", align="left"))
+            cost = to_text(stream().cost_of(1))
+            say("Each has its own key, password and topics.")
+            say(f"A reading costs epsilon={cost}, and a sensor may spend {BUDGET}.")
+        events = _play(folder, (lambda event: None) if as_json else _show)
+        told = _summary(events)
+    if as_json:
+        say_json(told)
+    else:
+        _show_summary(told)
+
+
+def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
+    """Run until every window has its verdict and every sensor its receipts."""
+    for name in SENSORS:
+        lines = [",".join(map(str, reading)) for reading in readings(name)]
+        (folder / folder_of(f"sensor/{name}") / READINGS).write_text("\n".join(lines))
+    events: list[Event] = []
+    end = time.monotonic() + PATIENCE
+    with Cast(folder, SENSORS) as cast:
+        while not _finished(events):
+            for event in cast.hear(timeout=max(0.0, end - time.monotonic())):
+                events.append(event)
+                show(event)
+            if time.monotonic() >= end:
+                raise AnonymalyError(f"the demonstration did not end within {PATIENCE:.0f} seconds")
+    return events
+
+
+def _finished(events: list[Event]) -> bool:
+    verdicts = [event for event in events if event["from"] == "owner"]
+    arrived = [event for event in events if event["event"] == "arrived"]
+    return len(verdicts) >= WINDOWS * len(SENSORS) and len(arrived) >= len(SENSORS)
+
+
+def _show(event: Event) -> None:
+    what = {
+        "sent": "{readings} readings sent, epsilon {spent:g} so far, {remaining:g} left",
+        "arrived": "everything arrived, epsilon {spent:g} spent",
+        "suspects": "window {window}: {suspects} suspects of {readings}",
+        "verdict": "window {window}: {found} of {readings} to look at",
+    }[event["event"]].format_map(event)
+    if event["from"] == "owner":
+        what += f": {', '.join(map(str, event['look_at'])) or 'none'}"
+    speaker = event["from"].partition("/")[0]
+    say(f"{speaker:<10} {event['sensor']:<7} {what}")
+
+
+def _summary(events: list[Event]) -> dict[str, Any]:
+    sensors = {}
+    for name in SENSORS:
+        of_sensor = [event for event in events if event["sensor"] == name]
+        verdicts = [event for event in of_sensor if event["from"] == "owner"]
+        found = {event["window"] * WINDOW + place for event in verdicts for place in event["look_at"]}
+        last = [event for event in of_sensor if event["event"] == "arrived"][-1]
+        sensors[name] = {
+            "windows": len(verdicts),
+            "suspects": sum(event["suspects"] for event in of_sensor if event["event"] == "suspects"),
+            "look_at": sorted(found),
+            "faults": sorted(FAULTS[name]),
+            "faults_found": len(found & FAULTS[name]),
+            "readings": last["readings"],
+            "spent": last["spent"],
+            "remaining": last["remaining"],
+        }
+    return {"sensors": sensors}
+
+
+def _show_summary(told: dict[str, Any]) -> None:
+    out.print(Rule("What the owner learned, and what it cost", align="left"))
+    table = Table(box=None, pad_edge=False)
+    for title in (
+        "sensor",
+        "windows",
+        "readings",
+        "suspects",
+        "to look at",
+        "faults found",
+        "epsilon so far",
+    ):
+        table.add_column(title, justify="left" if title == "sensor" else "right")
+    for name, facts in told["sensors"].items():
+        figures = (facts["windows"], facts["readings"], facts["suspects"], len(facts["look_at"]))
+        found = f"{facts['faults_found']} of {len(facts['faults'])}"
+        table.add_row(*plain(name, *map(str, figures), found, f"{facts['spent']:g} of {BUDGET}"))
+    out.print(table)
+    say("The detector saw perturbed readings only, the corrector only how far each was moved.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
