@@ -84,8 +84,9 @@ class AnomalyModel(Value):
     type: Literal["anomaly_model"] = "anomaly_model"
     columns: Names
     radius: Number = Field(ge=0)
-    beta: StrictInt = Field(ge=1)
-    k: StrictInt = Field(default=1, ge=1)
+    # Beyond 2^53 no table has so many records; compiled counting takes 64 bits.
+    beta: StrictInt = Field(ge=1, le=2**53)
+    k: StrictInt = Field(default=1, ge=1, le=2**53)
     metric: Metric = "euclidean"
     scaled: StrictBool = False
 

@@ -364,3 +364,10 @@ def test_a_decimal_is_a_number_too() -> None:
     assert ask(record={"age": Decimal("97"), "bmi": Decimal("51")}) == ask(record={"age": 97.0, "bmi": 51.0})
     with pytest.raises(InputError, match="no value of bmi"):
         ask(record={"age": Decimal("97"), "bmi": Decimal("NaN")})
+
+
+def test_numbers_beyond_all_tables_are_refused_in_words() -> None:
+    with pytest.raises(InputError, match="record"):
+        am.simulate(ask(record={"age": 10**400, "bmi": 30}), declare(), seed=1)
+    with pytest.raises(InputError, match="beta"):
+        am.AnomalyModel(["age"], radius=1, beta=2**62)

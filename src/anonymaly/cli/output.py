@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from anonymaly.progress import listening
@@ -34,18 +34,20 @@ def plain(*texts: str) -> list[Text]:
 
 @contextmanager
 def progress_bar() -> Iterator[None]:
-    """Show how far a question has come, on a terminal; what takes no time is not shown."""
+    """Show on a terminal that a question is at work, and how far it has come where public units tell."""
     if not err.is_terminal:
         yield
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=err, transient=True) as bars:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as bars:
+        # A bar without an end while nothing public can be counted.
+        tasks = {"asking": bars.add_task("asking", total=None, count="")}
 
         def show(unit: str, done: int, total: int) -> None:
             if unit not in tasks:
-                tasks[unit] = bars.add_task(unit, total=total)
-            bars.update(tasks[unit], completed=done)
+                bars.remove_task(tasks.popitem()[1])
+                tasks[unit] = bars.add_task(unit, total=total, count="")
+            bars.update(tasks[unit], completed=done, count=f"{done:,}/{total:,}")
 
         with listening(show):
             yield

@@ -74,7 +74,10 @@ class Axis:
         """Read plain numbers all at once, if all of them fit: a batch may have a hundred thousand."""
         if self.domain is None or not set(map(type, values)) <= {int, float}:
             return None
-        numbers = np.asarray(values, np.float64)
+        try:
+            numbers = np.asarray(values, np.float64)
+        except OverflowError:  # a whole number beyond all floats, which is said of the one that it is
+            return None
         if not ((numbers >= self.domain.low) & (numbers <= self.domain.high)).all():
             return None
         whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)

@@ -23,7 +23,6 @@ from anonymaly.identify.plan import Plan, make_plan
 from anonymaly.identify.records import RecordColumns, RecordItems
 from anonymaly.identify.summary import count_cells, count_neighbours
 from anonymaly.noise import Noise, laws
-from anonymaly.progress import tell
 from anonymaly.query import Example, Expectation, Query, Stage
 from anonymaly.rules import AnomalyModel, Metric
 from anonymaly.value import Number as FiniteNumber
@@ -85,10 +84,10 @@ class Identify(Query):
     radius: Annotated[FiniteNumber, Field(ge=0)] | None = Field(
         default=None, description="The model written out: how near a neighbour is."
     )
-    beta: Annotated[StrictInt, Field(ge=1)] | None = Field(
+    beta: Annotated[StrictInt, Field(ge=1, le=2**53)] | None = Field(
         default=None, description="The model written out: how many records an anomaly has within the radius."
     )
-    k: Annotated[StrictInt, Field(ge=1)] | None = Field(
+    k: Annotated[StrictInt, Field(ge=1, le=2**53)] | None = Field(
         default=None, description="The model written out: how far from normal one may be and be protected."
     )
     metric: Metric | None = Field(default=None, description="euclidean, manhattan or chebyshev.")
@@ -169,11 +168,7 @@ class Identify(Query):
                 name="verdicts",
                 share=self.cost,
                 summarise=lambda table, released: count_neighbours(
-                    plan.view(table),
-                    plan.balls,
-                    names,
-                    plan.scales,
-                    progress=lambda done, total: tell("records", done, total),
+                    plan.view(table), plan.balls, names, plan.scales
                 ),
                 release=lambda counts, released, noise: self._release(counts, plan, noise),
             ),

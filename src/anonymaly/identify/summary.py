@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from anonymaly.attributes import Attribute
 from anonymaly.engine import EngineFailure, collect, collect_batches
-from anonymaly.identify.balls import BATCH, BallCounter, BallCounts, Balls, Progress
+from anonymaly.identify.balls import BATCH, BallCounter, BallCounts, Balls
 from anonymaly.identify.planner import Way, cell_widths, choose_way, grid_axes
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def count_neighbours(
     scales: Sequence[float],
     *,
     way: Way | None = None,
-    progress: Progress | None = None,
 ) -> BallCounts:
     """Count the rows in each ball, and those equal to its point.
 
@@ -54,8 +53,6 @@ def count_neighbours(
         The columns in the order of the points' coordinates, and what each is divided by.
     way
         How to count; by default as the planner chooses.
-    progress
-        Told how many points are done, where rows are streamed.
     """
     chosen = way or choose_way(balls, remote=not _is_local(table))
     match chosen:
@@ -66,9 +63,9 @@ def count_neighbours(
                 return _by_grid(table, balls, columns, scales)
             except EngineFailure:
                 # Points go to the engine as a temporary table, which not every user or replica may make.
-                return _by_stream(table, balls, columns, scales, progress)
+                return _by_stream(table, balls, columns, scales)
         case "stream":
-            return _by_stream(table, balls, columns, scales, progress)
+            return _by_stream(table, balls, columns, scales)
 
 
 def count_cells(table: ir.Table, attributes: Sequence[Attribute]) -> Integers:
@@ -154,10 +151,9 @@ def _by_stream(
     balls: Balls,
     columns: Sequence[str],
     scales: Sequence[float],
-    progress: Progress | None,
 ) -> BallCounts:
     """Let rows come out of the engine once, through the compiled kernel."""
-    counter = BallCounter(balls, progress)
+    counter = BallCounter(balls)
     for rows in _rows(table, columns, scales):
         counter.add(rows)
         if counter.finished:
