@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The detector's view of two readings keeps the stated ε: the exact law, and that it is what is drawn from."""
+"""The detector's view of two readings keeps the stated ε: by the exact law, which is the one drawn from."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from anonymaly.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.stream.config import Role, peers_of
 from anonymaly.stream.declaration import Column, Declaration
+from anonymaly.stream.encoding import read_name
 from anonymaly.stream.keys import public_text, write_key, write_secret
-from anonymaly.stream.messages import read_name
 from anonymaly.stream.seal import LARGEST_SEALED
 from anonymaly.stream.transport.mosquitto import AccessList, configuration, password_line
 
