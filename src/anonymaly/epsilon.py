@@ -16,8 +16,8 @@ from anonymaly.errors import InputError
 
 NANO = 10**9
 LARGEST = 1000 * NANO  # e^1000 bounds nothing; a larger number is a slip of the keyboard
-# What an account may hold in all: a stream's total grows with every reading, and is an honest number even where
-# it bounds little. Two such sums fit 64 bits.
+# What an account may hold in all: a stream's total grows with every reading, and is an honest number even
+# where it bounds little. Two such sums fit 64 bits.
 LARGEST_TOTAL = 10**9 * NANO
 DECIMALS = 9
 LONGEST_TEXT = 60  # more digits than any ε has; keeps a megabyte of zeros from being read as a number
