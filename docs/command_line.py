@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 import typer.main
@@ -21,11 +23,8 @@ Every command has `--json`. Exit codes: 0 done, 1 refused (budget, rule), 2 bad 
 
 def reference() -> str:
     """Return the page: each command with its arguments and options."""
-    program = typer.main.get_command(app)
-    context = typer.Context(program)
     parts = [HEAD]
-    for name in program.list_commands(context):  # type: ignore[attr-defined]
-        command = program.get_command(context, name)  # type: ignore[attr-defined]
+    for name, command in _commands(typer.main.get_command(app), ""):
         usage = " ".join(
             parameter.metavar or (parameter.name or "").upper()
             for parameter in command.params
@@ -51,6 +50,16 @@ def reference() -> str:
             )
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _commands(group: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Return every command with its full name, those of groups too."""
+    if not hasattr(group, "list_commands"):
+        yield name, group
+        return
+    context = typer.Context(group)
+    for part in group.list_commands(context):
+        yield from _commands(group.get_command(context, part), f"{name} {part}".strip())
 
 
 if __name__ == "__main__":

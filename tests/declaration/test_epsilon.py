@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.epsilon import LARGEST, NANO, to_fraction, to_nano, to_text
+from anonymaly.epsilon import LARGEST, LARGEST_TOTAL, NANO, to_fraction, to_nano, to_text
 from anonymaly.errors import InputError
 
 untimed = settings(deadline=None)
@@ -147,3 +147,10 @@ def test_the_callers_decimal_context_changes_nothing(nano: int) -> None:
 @given(losses, losses)
 def test_fractions_add_up_as_the_ledger_does(one: int, other: int) -> None:
     assert to_fraction(one) + to_fraction(other) == to_fraction(one + other)
+
+
+def test_a_total_may_be_larger_than_any_single_loss() -> None:
+    assert to_nano(5000, largest=LARGEST_TOTAL) == 5000 * NANO
+    assert 2 * LARGEST_TOTAL < 2**63
+    with pytest.raises(InputError, match="must be at most 1000000000, got 1000000001"):
+        to_nano(10**9 + 1, largest=LARGEST_TOTAL)

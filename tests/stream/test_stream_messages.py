@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from anonymaly.errors import AnonymalyError, InputError
-from anonymaly.stream import messages
+from anonymaly.stream import encoding
+from anonymaly.stream.encoding import LARGEST_MESSAGE, LARGEST_NUMBER
 from anonymaly.stream.messages import (
     KINDS,
-    LARGEST_MESSAGE,
-    LARGEST_NUMBER,
     Candidates,
     Message,
     Readings,
@@ -31,7 +30,7 @@ from anonymaly.stream.messages import (
 numbers = st.integers(-LARGEST_NUMBER, LARGEST_NUMBER)
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", fullmatch=True)
 windows = st.integers(0, 2**63 - 1)
-parts = st.integers(0, messages.MOST_BATCHES - 1)
+parts = st.integers(0, encoding.MOST_BATCHES - 1)
 
 
 @st.composite
@@ -107,10 +106,10 @@ def test_noise_is_refused(data: bytes) -> None:
 def test_what_is_too_large_is_refused_before_it_is_read() -> None:
     with pytest.raises(InputError, match="more than"):
         read_message(bytes(LARGEST_MESSAGE + 1))
-    huge = Suspects("room-1", 0, np.zeros(messages.LARGEST_WINDOW + 8, np.bool_)).to_bytes()
+    huge = Suspects("room-1", 0, np.zeros(encoding.LARGEST_WINDOW + 8, np.bool_)).to_bytes()
     with pytest.raises(InputError, match="more than"):
         read_message(huge)
-    batch = Readings("room-1", 0, np.zeros((messages.LARGEST_BATCH + 1, 1), np.int64)).to_bytes()
+    batch = Readings("room-1", 0, np.zeros((encoding.LARGEST_BATCH + 1, 1), np.int64)).to_bytes()
     with pytest.raises(InputError, match="too large"):
         read_message(batch)
     far = Shifts("room-1", 0, np.array([LARGEST_NUMBER + 1])).to_bytes()
@@ -138,4 +137,4 @@ def test_the_length_of_a_message_says_nothing_of_its_sets() -> None:
 @pytest.mark.parametrize("name", ["", "a/b", "../x", "+", "#", "a b", "é", "x" * 65, ".hidden", 3])
 def test_names_that_topics_or_files_could_misread_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="letters"):
-        messages.read_name(name)
+        encoding.read_name(name)

@@ -53,7 +53,7 @@ def init(
         str | None, typer.Option("--budget", help="The most epsilon that one sensor may spend.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Where the broker will be.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65535)] = 1883,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The broker's port.")] = 1883,
     prefix: Annotated[str, typer.Option("--prefix", help="What all topics begin with.")] = "anonymaly",
     force: Annotated[bool, typer.Option("--force", help="Overwrite, keys included.")] = False,
     as_json: AsJson = False,

@@ -101,7 +101,7 @@ def machine(folder: Path, window: int = 2000) -> Source:
     half = len(values) // 2
     return Source(
         "machine",
-        "°",
+        "degrees",
         Readings(values[:half], outliers[:half]),
         _windows(values[half:], outliers[half:], window),
         Interval(0, 150),

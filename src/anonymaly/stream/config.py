@@ -18,8 +18,8 @@ from anonymaly.manifest import read_yaml, refuse_undeclared
 from anonymaly.stream.corrector import Corrector
 from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.detector import Detector
+from anonymaly.stream.encoding import read_name
 from anonymaly.stream.keys import LARGEST_FILE, parse_key, public_text, read_key, read_public, read_secret
-from anonymaly.stream.messages import read_name
 from anonymaly.stream.owner import Owner
 from anonymaly.stream.parties import Party
 from anonymaly.stream.seal import Seal

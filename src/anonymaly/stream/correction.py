@@ -68,10 +68,10 @@ def split_suspects(shifts: Integers, suspects: Mask, gap: Gap = "outward") -> Sp
     ordered = np.sort(shifts[suspects])
     if len(ordered) == 0:
         return Split(np.zeros(len(shifts), np.bool_), None)
-    # Behind the last suspect there is a gap of 0, as the paper defines; reversed, so that the last one wins.
+    # Behind the last suspect there is a gap of 0, as the paper defines. Of equal gaps the last one divides.
     compared = np.maximum(ordered, 0) if gap == "outward" else ordered
     gaps = np.append(np.diff(compared), 0)
-    threshold = ordered[len(gaps) - 1 - int(np.argmax(gaps[::-1]))]
+    threshold = ordered[np.flatnonzero(gaps == gaps.max())[-1]]
     return Split(suspects & (shifts <= threshold), int(ordered[0]))
 
 

@@ -23,7 +23,7 @@ from anonymaly.epsilon import NANO, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_rate
 from anonymaly.stream.correction import Gap
-from anonymaly.stream.messages import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS, Integers
+from anonymaly.stream.encoding import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS, Integers
 from anonymaly.stream.models import Model, make_model
 from anonymaly.value import FrozenMapping, Number, Ordered, Value
 

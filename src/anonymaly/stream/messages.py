@@ -14,53 +14,37 @@ Each of these is answered by a ``Receipt``, so that its sender need not send it 
 
 from __future__ import annotations
 
-import re
-import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from anonymaly.errors import InputError
-
-VERSION = 1
-MAGIC = b"am"
-LARGEST_MESSAGE = 4 * 2**20  # bytes
-LARGEST_BATCH = 2**18  # values: readings times columns
-LARGEST_WINDOW = 2**20  # readings
-MOST_BATCHES = 2**16  # in one window
-MOST_COLUMNS = 2**10
-LARGEST_NUMBER = 2**62 - 1  # the sum or difference of two still fits 64 bits
-
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_HEAD = struct.Struct("<2sBBQB")
-_BATCH = struct.Struct("<IBHI")
-_LIMITS = struct.Struct("<Bqq")
-_RECEIPT = struct.Struct("<IB")
-_SIZE = struct.Struct("<I")
-_STATUS = struct.Struct("<B")
-
-
-def read_name(name: str, field: str = "sensor") -> str:
-    """Return a sensor's name, which is also part of topics and file names, if it may be one.
-
-    Examples
-    --------
-    >>> read_name("room-413")
-    'room-413'
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InputError(
-            "must be 1 to 64 letters, digits, dots, dashes and underscores",
-            field=field,
-            next_step="Begin with a letter or digit, such as room-413.",
-        )
-    return name
+from anonymaly.stream.encoding import (
+    BATCH,
+    HEAD,
+    LARGEST_MESSAGE,
+    LARGEST_NUMBER,
+    LIMITS,
+    MAGIC,
+    MOST_BATCHES,
+    MOST_COLUMNS,
+    RECEIPT,
+    SIZE,
+    STATUS,
+    VERSION,
+    Integers,
+    Mask,
+    bits_to_bytes,
+    broken,
+    numbers_to_bytes,
+    read_batch,
+    read_bits,
+    read_name,
+    read_numbers,
+    read_size,
+    read_truth,
+    unpack,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +60,7 @@ class Message(ABC):
 
     Examples
     --------
+    >>> import numpy as np
     >>> message = Suspects("room-1", 3, np.array([False, True]))
     >>> message.sender, message.recipient, read_message(message.to_bytes()) == message
     ('detector', 'corrector', True)
@@ -106,7 +91,7 @@ class Message(ABC):
     def to_bytes(self) -> bytes:
         """Return the message's one form in bytes."""
         name = read_name(self.sensor).encode()
-        return _HEAD.pack(MAGIC, VERSION, self.code, self.window, len(name)) + name + self._body()
+        return HEAD.pack(MAGIC, VERSION, self.code, self.window, len(name)) + name + self._body()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and self.to_bytes() == other.to_bytes()
@@ -141,14 +126,14 @@ class Readings(Message):
 
     def _body(self) -> bytes:
         rows, columns = self.values.shape
-        return _BATCH.pack(self.part, self.last, columns, rows) + _numbers(self.values)
+        return BATCH.pack(self.part, self.last, columns, rows) + numbers_to_bytes(self.values)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, last, columns, rows, rest = _read_batch(body)
+        part, last, columns, rows, rest = read_batch(body)
         if not 1 <= columns <= MOST_COLUMNS:
-            raise _broken(f"has {columns} columns")
-        return cls(sensor, window, _read_numbers(rest, rows * columns).reshape(rows, columns), part, last)
+            raise broken(f"has {columns} columns")
+        return cls(sensor, window, read_numbers(rest, rows * columns).reshape(rows, columns), part, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +154,14 @@ class Shifts(Message):
         return self.part
 
     def _body(self) -> bytes:
-        return _BATCH.pack(self.part, self.last, 1, len(self.values)) + _numbers(self.values)
+        return BATCH.pack(self.part, self.last, 1, len(self.values)) + numbers_to_bytes(self.values)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, last, columns, rows, rest = _read_batch(body)
+        part, last, columns, rows, rest = read_batch(body)
         if columns != 1:
-            raise _broken(f"has {columns} columns, not 1")
-        return cls(sensor, window, _read_numbers(rest, rows), part, last)
+            raise broken(f"has {columns} columns, not 1")
+        return cls(sensor, window, read_numbers(rest, rows), part, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +175,12 @@ class Suspects(Message):
     recipient_role = "corrector"
 
     def _body(self) -> bytes:
-        return _SIZE.pack(len(self.members)) + _bits(self.members)
+        return SIZE.pack(len(self.members)) + bits_to_bytes(self.members)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        size, rest = _read_size(body)
-        return cls(sensor, window, *_read_bits(rest, size, 1))
+        size, rest = read_size(body)
+        return cls(sensor, window, *read_bits(rest, size, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,15 +198,15 @@ class Thresholds(Message):
     recipient_role = "detector"
 
     def _body(self) -> bytes:
-        return _LIMITS.pack(self.near is not None, self.near or 0, self.far or 0)
+        return LIMITS.pack(self.near is not None, self.near or 0, self.far or 0)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        present, near, far = _unpack(_LIMITS, body)
+        present, near, far = unpack(LIMITS, body)
         if present not in (0, 1) or (present == 0 and (near or far)):
-            raise _broken("says neither that it has distances nor that it has none")
+            raise broken("says neither that it has distances nor that it has none")
         if max(abs(near), abs(far)) > LARGEST_NUMBER or far < near:
-            raise _broken("has distances out of order or too large")
+            raise broken("has distances out of order or too large")
         return cls(sensor, window, near, far) if present else cls(sensor, window, None, None)
 
 
@@ -237,12 +222,12 @@ class Candidates(Message):
     recipient_role = "corrector"
 
     def _body(self) -> bytes:
-        return _SIZE.pack(len(self.near)) + _bits(self.near) + _bits(self.far)
+        return SIZE.pack(len(self.near)) + bits_to_bytes(self.near) + bits_to_bytes(self.far)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        size, rest = _read_size(body)
-        return cls(sensor, window, *_read_bits(rest, size, 2))
+        size, rest = read_size(body)
+        return cls(sensor, window, *read_bits(rest, size, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,13 +255,13 @@ class Verdict(Message):
     def _body(self) -> bytes:
         sets = (self.confirmed, self.inward, self.covered, self.covered_far)
         size = len(self.confirmed)
-        return _STATUS.pack(self.complete) + _SIZE.pack(size) + b"".join(map(_bits, sets))
+        return STATUS.pack(self.complete) + SIZE.pack(size) + b"".join(map(bits_to_bytes, sets))
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        complete = _truth(body[:1])
-        size, rest = _read_size(body[1:])
-        confirmed, inward, covered, covered_far = _read_bits(rest, size, 4)
+        complete = read_truth(body[:1])
+        size, rest = read_size(body[1:])
+        confirmed, inward, covered, covered_far = read_bits(rest, size, 4)
         return cls(sensor, window, confirmed, inward, covered, covered_far, complete)
 
 
@@ -316,14 +301,14 @@ class Receipt(Message):
         return cls(message.sensor, message.window, type(message), message.sequence)
 
     def _body(self) -> bytes:
-        return _RECEIPT.pack(self.part, self.of.code)
+        return RECEIPT.pack(self.part, self.of.code)
 
     @classmethod
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, code = _unpack(_RECEIPT, body)
+        part, code = unpack(RECEIPT, body)
         kind = KINDS.get(code)
         if kind is None or kind is Receipt or part >= MOST_BATCHES:
-            raise _broken("is a receipt of something unknown")
+            raise broken("is a receipt of something unknown")
         return cls(sensor, window, kind, part)
 
 
@@ -345,12 +330,12 @@ def read_message(data: bytes) -> Message:
     anonymaly.errors.InputError: message: is of version 9, and this program speaks version 1. Install the ...
     """
     if len(data) > LARGEST_MESSAGE:
-        raise _broken(f"has {len(data)} bytes, more than {LARGEST_MESSAGE}")
-    if len(data) < _HEAD.size:
-        raise _broken(f"is cut off after {len(data)} bytes")
-    magic, version, code, window, length = _HEAD.unpack_from(data)
+        raise broken(f"has {len(data)} bytes, more than {LARGEST_MESSAGE}")
+    if len(data) < HEAD.size:
+        raise broken(f"is cut off after {len(data)} bytes")
+    magic, version, code, window, length = HEAD.unpack_from(data)
     if magic != MAGIC:
-        raise _broken("is none of ours")
+        raise broken("is none of ours")
     if version != VERSION:
         raise InputError(
             f"is of version {version}, and this program speaks version {VERSION}",
@@ -359,76 +344,18 @@ def read_message(data: bytes) -> Message:
         )
     kind = KINDS.get(code)
     if kind is None:
-        raise _broken(f"is of the unknown kind {code}")
+        raise broken(f"is of the unknown kind {code}")
     if window >= 2**63:
-        raise _broken("has a window number that is too large")
-    name = data[_HEAD.size : _HEAD.size + length]
+        raise broken("has a window number that is too large")
+    name = data[HEAD.size : HEAD.size + length]
     try:
         sensor = read_name(name.decode("ascii")) if len(name) == length else ""
     except (InputError, UnicodeDecodeError):
         sensor = ""
     if not sensor:
-        raise _broken("names no sensor")
-    return kind._read(sensor, window, data[_HEAD.size + length :])
+        raise broken("names no sensor")
+    return kind._read(sensor, window, data[HEAD.size + length :])
 
 
 def _address(role: str, sensor: str) -> str:
     return f"sensor/{sensor}" if role == "sensor" else role
-
-
-def _broken(reason: str) -> InputError:
-    # Never with a value of it: what a message holds is for its recipient alone, and this goes to a log.
-    return InputError(reason, field="message", next_step="It was ignored; nothing else is affected.")
-
-
-def _numbers(values: Integers) -> bytes:
-    return np.ascontiguousarray(values, dtype="<i8").tobytes()
-
-
-def _read_numbers(data: bytes, count: int) -> Integers:
-    if len(data) != 8 * count:
-        raise _broken(f"has {len(data)} bytes of numbers where {8 * count} belong")
-    values = np.frombuffer(data, dtype="<i8").astype(np.int64)
-    if count and max(int(values.max()), -int(values.min())) > LARGEST_NUMBER:
-        raise _broken("has numbers beyond 62 bits")
-    return values
-
-
-def _read_batch(body: bytes) -> tuple[int, bool, int, int, bytes]:
-    part, last, columns, rows = _unpack(_BATCH, body[: _BATCH.size])
-    if part >= MOST_BATCHES or rows * columns > LARGEST_BATCH:
-        raise _broken("is a batch that is too large")
-    return part, _truth(bytes([last])), columns, rows, body[_BATCH.size :]
-
-
-def _truth(data: bytes) -> bool:
-    if data not in (b"\0", b"\1"):
-        raise _broken("has something else where yes or no belongs")
-    return data == b"\1"
-
-
-def _read_size(body: bytes) -> tuple[int, bytes]:
-    (size,) = _unpack(_SIZE, body[: _SIZE.size])
-    if size > LARGEST_WINDOW:
-        raise _broken(f"is about {size} readings, more than {LARGEST_WINDOW}")
-    return size, body[_SIZE.size :]
-
-
-def _bits(mask: Mask) -> bytes:
-    return np.packbits(mask).tobytes()
-
-
-def _read_bits(data: bytes, size: int, sets: int) -> list[Mask]:
-    length = (size + 7) // 8
-    if len(data) != sets * length:
-        raise _broken(f"has {len(data)} bytes of sets where {sets * length} belong")
-    bits = np.unpackbits(np.frombuffer(data, np.uint8).reshape(sets, length), axis=1).astype(np.bool_)
-    if bits[:, size:].any():
-        raise _broken("has members beyond its size")
-    return [row[:size].copy() for row in bits]
-
-
-def _unpack(form: struct.Struct, data: bytes) -> tuple[int, ...]:
-    if len(data) != form.size:
-        raise _broken(f"has {len(data)} bytes where {form.size} belong")
-    return form.unpack(data)

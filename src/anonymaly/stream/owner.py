@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly.errors import InputError
-from anonymaly.stream.messages import Message, Verdict, read_name
+from anonymaly.stream.encoding import read_name
+from anonymaly.stream.messages import Message, Verdict
 from anonymaly.stream.parties import Party
 from anonymaly.stream.windows import refused
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.declaration import Declaration, Floats
-from anonymaly.stream.messages import LARGEST_NUMBER, Integers
+from anonymaly.stream.encoding import LARGEST_NUMBER, Integers
 
 
 @dataclass(frozen=True)

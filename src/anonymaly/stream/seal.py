@@ -21,7 +21,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from anonymaly.errors import InputError
-from anonymaly.stream.messages import LARGEST_MESSAGE, Message, read_message
+from anonymaly.stream.encoding import LARGEST_MESSAGE
+from anonymaly.stream.messages import Message, read_message
 
 VERSION = 1
 LONGEST_NAME = 80  # characters of a party's address or of a message's kind

@@ -15,7 +15,8 @@ from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.noise import Noise
 from anonymaly.stream.declaration import Declaration, Floats
-from anonymaly.stream.messages import LARGEST_BATCH, MOST_BATCHES, Message, Readings, Shifts, read_name
+from anonymaly.stream.encoding import LARGEST_BATCH, MOST_BATCHES, read_name
+from anonymaly.stream.messages import Message, Readings, Shifts
 from anonymaly.stream.parties import Outgoing, Party
 from anonymaly.stream.perturb import perturb, read_readings
 from anonymaly.stream.promise import StreamPromise, batch_guarantee

@@ -16,8 +16,8 @@ from anonymaly.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.stream.config import Role, peers_of
 from anonymaly.stream.declaration import Column, Declaration
+from anonymaly.stream.encoding import read_name
 from anonymaly.stream.keys import public_text, write_key, write_secret
-from anonymaly.stream.messages import read_name
 from anonymaly.stream.seal import LARGEST_SEALED
 from anonymaly.stream.transport.mosquitto import AccessList, configuration, password_line
 
@@ -75,36 +75,36 @@ def set_up(
     passwords = {address: _random_text() for address in roles}
     peers = {address: peers_of(role, names) for address, role in roles.items()}
 
-    secrets: dict[Path, bytes] = {}
+    hidden: dict[Path, bytes] = {}
     texts: dict[Path, str] = {}
     for address, role in roles.items():
         place = folder / folder_of(address)
         streams = [address.removeprefix("sensor/")] if role == "sensor" else names
-        secrets[place / _PASSWORD] = passwords[address].encode()
+        hidden[place / _PASSWORD] = passwords[address].encode()
         texts[place / CONFIG] = _config(
             address, role, {peer: public_text(keys[peer]) for peer in peers[address]}, streams, declaration,
             limit, {"host": host, "port": port, "username": address, "password": _PASSWORD, "prefix": prefix},
         )  # fmt: skip
     salt = ChaCha20Poly1305.generate_key
     lines = [password_line(address, password, salt()[:12]) for address, password in passwords.items()]
-    secrets[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
-    secrets[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
+    hidden[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
+    hidden[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
     texts[folder / BROKER / "mosquitto.conf"] = configuration(port, LARGEST_SEALED + _TOPIC_BYTES)
     key_files = {folder / folder_of(address) / _KEY: key for address, key in keys.items()}
 
-    _write(folder, key_files, secrets, texts, force=force)
-    return sorted([*key_files, *secrets, *texts])
+    _write(folder, key_files, hidden, texts, force=force)
+    return sorted([*key_files, *hidden, *texts])
 
 
 def _write(
     folder: Path,
     keys: dict[Path, X25519PrivateKey],
-    secrets: dict[Path, bytes],
+    hidden: dict[Path, bytes],
     texts: dict[Path, str],
     *,
     force: bool,
 ) -> None:
-    paths = [*keys, *secrets, *texts]
+    paths = [*keys, *hidden, *texts]
     there = sorted(str(path.relative_to(folder)) for path in paths if path.exists())
     if there and not force:
         raise InputError(
@@ -117,7 +117,7 @@ def _write(
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path, key in keys.items():
             write_key(path, key, force=force)
-        for path, content in secrets.items():
+        for path, content in hidden.items():
             write_secret(path, content, force=force)
         for path, text in texts.items():
             path.write_text(text, "utf-8")

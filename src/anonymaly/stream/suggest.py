@@ -98,9 +98,9 @@ def suggest(
     --------
     >>> places = np.concatenate([np.linspace(-3, 3, 900), np.linspace(60, 63, 100)])[:, np.newaxis]
     >>> found = suggest(places, places[:, 0] > 50, names=["volt"], outer=[Interval(-10, 100)], epsilon=1,
-    ...                 window=1000, share=0.2, noise=Noise.seeded(1))
+    ...                 window=1000, share=0.3, noise=Noise.seeded(1))
     >>> found.columns[0].range.describe(), found.model
-    ('-2.4 to 3', 'dbscan')
+    ('-2 to 2.67', 'dbscan')
     """
     if history.ndim != 2 or history.shape != (len(outliers), len(names)) or len(outer) != len(names):
         raise InputError("must have a column for each name and a row for each outlier flag", field="history")

@@ -10,7 +10,8 @@ import numpy as np
 
 from anonymaly.errors import InputError
 from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.messages import Integers, Message, Readings, Shifts, read_name
+from anonymaly.stream.encoding import Integers, read_name
+from anonymaly.stream.messages import Message, Readings, Shifts
 from anonymaly.stream.parties import MOST_OPEN, Party
 
 
