@@ -7,6 +7,7 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,13 @@ from anonymaly.explain.query import Explain
 from anonymaly.reproduce import explain as study
 from anonymaly.reproduce import paper
 from anonymaly.reproduce.asking import Asked, Asking
-from anonymaly.reproduce.explain import Reproduction, Sources, reproduce_explain
+from anonymaly.reproduce.explain import Sources, reproduce_explain
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.neighbours import Neighbours
 from anonymaly.reproduce.outliers import in_random_order
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import build_reduced_salary, homicide, needed_files, reduced_salary, salary
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.tables import all_numbers
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
@@ -43,11 +45,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(sources: Sources, output: Path) -> Reproduction:
+def found(sources: Sources, output: Path) -> Reproduction[Any]:
     return reproduce_explain(sources, output, outliers=3, neighbours=2)
 
 
-def utilities(found: Reproduction) -> dict[tuple[int, str], float]:
+def utilities(found: Reproduction[Any]) -> dict[tuple[int, str], float]:
     return {
         (table.number, line.case): line.ours.mean
         for table in found.tables
@@ -71,7 +73,7 @@ def test_the_papers_figures_are_complete() -> None:
             assert list(shares) == sorted(shares, reverse=True)
 
 
-def test_every_table_has_our_figures_beside_the_papers(found: Reproduction) -> None:
+def test_every_table_has_our_figures_beside_the_papers(found: Reproduction[Any]) -> None:
     assert [table.number for table in found.tables] == all_numbers()
     for table in found.tables:
         for line in table.lines:
@@ -83,14 +85,14 @@ def test_every_table_has_our_figures_beside_the_papers(found: Reproduction) -> N
     assert utilities(found)[3, "exact"] > 0.99
 
 
-def test_the_same_epsilon_buys_sharper_draws_than_in_the_paper(found: Reproduction) -> None:
+def test_the_same_epsilon_buys_sharper_draws_than_in_the_paper(found: Reproduction[Any]) -> None:
     rates = {line.case: line.rates for line in found.tables[1].lines}
     assert rates["random_walk"]["rate"] == 2 * rates["random_walk"]["paper_rate"] == 0.2
     assert rates["breadth_first"]["rate"] == pytest.approx(0.2 / 51)
     assert rates["breadth_first"]["paper_charge"] == pytest.approx(0.2 * 50 / 102)
 
 
-def test_tables_and_pictures_are_written(found: Reproduction, output: Path) -> None:
+def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
     written = json.loads((output / "tables.json").read_text(encoding="utf-8"))
     assert written == found.to_dict()
     names = {path.name for path in found.pictures}
@@ -104,7 +106,7 @@ def test_tables_and_pictures_are_written(found: Reproduction, output: Path) -> N
 
 
 def test_a_second_run_measures_nothing(
-    sources: Sources, found: Reproduction, output: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*arguments: object) -> None:
         raise AssertionError("measured again")
@@ -116,7 +118,7 @@ def test_a_second_run_measures_nothing(
 
 
 def test_an_interrupted_run_goes_on_and_ends_alike(
-    sources: Sources, found: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, found: Reproduction[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
     original = Asked.__init__
@@ -224,7 +226,7 @@ def test_the_command_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_command_prints_both_figures(
-    sources: Sources, found: Reproduction, output: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sources, "read", lambda folder: sources)
     monkeypatch.setattr(

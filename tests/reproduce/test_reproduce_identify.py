@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ import pytest
 from anonymaly.errors import InputError
 from anonymaly.identify.balls import BallCounts
 from anonymaly.reproduce import identify_charts
-from anonymaly.reproduce.identify import Reproduction, reproduce_identify
+from anonymaly.reproduce.identify import reproduce_identify
 from anonymaly.reproduce.identify_data import FILES, Points, principal_axes, read_points, synthetic
 from anonymaly.reproduce.identify_measure import Counted, check_by_simulation, measure
 from anonymaly.reproduce.identify_paper import PAPER, TARGETS
 from anonymaly.reproduce.identify_tables import MECHANISMS
+from anonymaly.reproduce.reproduction import Reproduction
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 
@@ -34,7 +36,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction:
+def found(output: Path) -> Reproduction[Any]:
     original = identify_charts.RECORDS
     identify_charts.RECORDS = 2_000
     try:
@@ -53,7 +55,7 @@ def test_the_papers_figures_are_consistent() -> None:
     assert set(TARGETS) <= set(PAPER)
 
 
-def test_tables_and_pictures_are_written(found: Reproduction, output: Path) -> None:
+def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
     titles = [table.title.partition(".")[0] for table in found.tables]
     assert titles[:4] == ["Table 1", "Table 2", "Figure 3 in numbers", "Table 3"]
     names = {path.name for path in found.pictures}

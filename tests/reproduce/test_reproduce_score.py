@@ -8,6 +8,7 @@ import json
 import os
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,8 @@ from anonymaly.reproduce import score as study
 from anonymaly.reproduce import score_measure, score_tables
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.ranking import average_precision, precision_at_n, roc_area
-from anonymaly.reproduce.score import Reproduction, reproduce_score
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.score import reproduce_score
 from anonymaly.reproduce.score_data import Labelled, labelled, read_tables
 from anonymaly.reproduce.score_measure import count, measure, release
 from anonymaly.score.grid import Grid
@@ -46,11 +48,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction:
+def found(output: Path) -> Reproduction[Any]:
     return reproduce_score([invented()], output, seeds=1)
 
 
-def test_every_table_has_figures_between_nought_and_one(found: Reproduction) -> None:
+def test_every_table_has_figures_between_nought_and_one(found: Reproduction[Any]) -> None:
     assert [table.title for table in found.tables] == [
         "AUROC that must be reached",
         "Without privacy: AUROC",
@@ -69,7 +71,7 @@ def test_every_table_has_figures_between_nought_and_one(found: Reproduction) -> 
 
 
 def test_the_choice_by_hindsight_is_labelled_and_never_worse_than_the_rules_choice(
-    found: Reproduction,
+    found: Reproduction[Any],
 ) -> None:
     table = found.tables[2]
     assert "leak" in table.note
@@ -79,7 +81,7 @@ def test_the_choice_by_hindsight_is_labelled_and_never_worse_than_the_rules_choi
             assert line[best].mean >= line[rule].mean  # type: ignore[union-attr]
 
 
-def test_tables_and_pictures_are_written(found: Reproduction, output: Path) -> None:
+def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
     assert json.loads((output / "score_tables.json").read_text("utf-8")) == found.to_dict()
     assert (output / "score_tables.md").read_text("utf-8").startswith("## AUROC that must be reached")
     for name in ("figure_2_epsilon", "figure_2_cells", "figure_3_precision", "figure_3_at_n"):
@@ -87,7 +89,7 @@ def test_tables_and_pictures_are_written(found: Reproduction, output: Path) -> N
 
 
 def test_a_run_goes_on_where_it_was(
-    found: Reproduction, output: Path, monkeypatch: pytest.MonkeyPatch
+    found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("measured again")
@@ -170,7 +172,7 @@ class TestTheCommand:
         assert done.exit_code != 0
 
     def test_it_prints_the_tables(
-        self, tmp_path: Path, output: Path, found: Reproduction, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, output: Path, found: Reproduction[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("anonymaly.cli.reproduce_score.read_tables", lambda folder: [invented()])
         monkeypatch.setattr(study, "_draw", lambda *_: [])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from anonymaly.cli.main import app
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.reproduce import share, share_measure
-from anonymaly.reproduce.share import Reproduction, reproduce_share
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.share import reproduce_share
 from anonymaly.reproduce.share_data import (
     FILE,
     HISTOGRAMS,
@@ -46,11 +48,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction:
+def found(output: Path) -> Reproduction[Any]:
     return reproduce_share(small_histograms(), output, runs=2)
 
 
-def test_every_table_and_figure_is_there(found: Reproduction, output: Path) -> None:
+def test_every_table_and_figure_is_there(found: Reproduction[Any], output: Path) -> None:
     titles = " ".join(table.title for table in found.tables)
     for name in ("Table 1", "Table 2", *(f"Figure {number}." for number in range(6, 11))):
         assert name in titles
@@ -59,7 +61,7 @@ def test_every_table_and_figure_is_there(found: Reproduction, output: Path) -> N
     assert json.loads((output / "tables.json").read_text("utf-8")) == found.to_dict()
 
 
-def test_every_input_is_measured_once(output: Path, found: Reproduction) -> None:
+def test_every_input_is_measured_once(output: Path, found: Reproduction[Any]) -> None:
     lines = (output / "measured" / "share.jsonl").read_text("utf-8").splitlines()[1:]
     inputs = {tuple(json.loads(line)[name] for name in ("histogram", "policy", "ratio")) for line in lines}
     assert len(lines) == len(inputs) == 2 * len(POLICIES) * len(RATIOS)
@@ -69,7 +71,7 @@ def test_every_input_is_measured_once(output: Path, found: Reproduction) -> None
 
 
 def test_an_interrupted_run_goes_on_to_the_same_figures(
-    found: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: Reproduction[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pictures take longer than all measurements here, and are seen to above.
     monkeypatch.setattr(share, "draw", lambda *arguments: [])
@@ -143,7 +145,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_the_tables(
-    found: Reproduction, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: Reproduction[Any], output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("anonymaly.cli.reproduce_share.read_histograms", lambda folder: small_histograms())
     monkeypatch.setattr(share, "draw", lambda *arguments: list(found.pictures))
@@ -155,7 +157,7 @@ def test_the_command_prints_the_tables(
     assert document["tables"] == [table.to_dict() for table in found.tables]
 
 
-def test_the_sample_keeps_what_table_1_prints(found: Reproduction) -> None:
+def test_the_sample_keeps_what_table_1_prints(found: Reproduction[Any]) -> None:
     for line, paper in zip(found.tables[0].lines, RELEASED.values(), strict=True):
         assert float(line[2]) == pytest.approx(paper, abs=0.005)
         assert float(line[3]) == pytest.approx(paper, abs=0.02)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from anonymaly import Interval
 from anonymaly.cli import reproduce_stream as printed
 from anonymaly.cli.main import app
 from anonymaly.reproduce import stream_measure
-from anonymaly.reproduce.stream import Reproduction, reproduce_stream
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.stream import reproduce_stream
 from anonymaly.reproduce.stream_data import Readings, Source, real_sources, synthetic
 from anonymaly.reproduce.stream_tables import HEADS
 
@@ -40,7 +42,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(source: Source, output: Path) -> Reproduction:
+def found(source: Source, output: Path) -> Reproduction[Any]:
     return reproduce_stream([source], output, separations=(220,), points=800, runs=2)
 
 
@@ -52,7 +54,7 @@ def test_the_points_are_the_papers() -> None:
     assert drawn.values[~drawn.outliers].std() == pytest.approx(2.5, abs=0.1)  # 3, without the outer tenth
 
 
-def test_both_readings_of_epsilon_and_the_real_sources_have_a_table(found: Reproduction) -> None:
+def test_both_readings_of_epsilon_and_the_real_sources_have_a_table(found: Reproduction[Any]) -> None:
     by_column, by_reading, real = found.tables
     assert by_column.heads == by_reading.heads == HEADS
     place = HEADS.index("ε per reading")
@@ -64,18 +66,18 @@ def test_both_readings_of_epsilon_and_the_real_sources_have_a_table(found: Repro
         assert printed.grid(table).row_count == 3
 
 
-def test_correction_finds_what_perturbation_hides(found: Reproduction, output: Path) -> None:
+def test_correction_finds_what_perturbation_hides(found: Reproduction[Any], output: Path) -> None:
     lines = (output / "measured" / "stream.jsonl").read_text("utf-8").splitlines()[1:]
     entries = [entry for line in lines for entry in json.loads(line)["entries"]]
     strong = [entry for entry in entries if entry["epsilon"] == "0.5" and entry["study"] == "synthetic"]
     assert all(entry["corrected"]["recall"] >= 0.9 and entry["corrected"]["shown"] <= 0.2 for entry in strong)
     shared = [entry for entry in strong if entry["account"] == "reading"]
     assert all(entry["corrected"]["recall"] > entry["perturbed"]["recall"] for entry in shared)
-    assert found.correction > 0
+    assert found.further["correction_seconds"] > 0
 
 
 def test_what_was_measured_is_not_measured_again(
-    source: Source, output: Path, found: Reproduction, monkeypatch: pytest.MonkeyPatch
+    source: Source, output: Path, found: Reproduction[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise AssertionError
@@ -88,7 +90,7 @@ def test_what_was_measured_is_not_measured_again(
         reproduce_stream([source], output, separations=(220,), points=800, runs=2, force=True)
 
 
-def test_the_pictures_are_there(found: Reproduction) -> None:
+def test_the_pictures_are_there(found: Reproduction[Any]) -> None:
     names = {path.stem for path in found.pictures}
     assert names == {"figure_3_recall", "figure_3_shown", "readings_room"}
     assert all(path.stat().st_size > 1000 for path in found.pictures)

@@ -7,11 +7,12 @@ from rich.table import Table as Grid
 
 from anonymaly.cli.study import Run
 from anonymaly.reproduce.confidence import Sample
-from anonymaly.reproduce.explain import Reproduction, Sources, reproduce_explain
+from anonymaly.reproduce.explain import Sources, reproduce_explain
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.tables import AS_PRINTED, Line, Measure, Table
 
 
-def study(run: Run) -> Reproduction:
+def study(run: Run) -> Reproduction[Table]:
     """Measure."""
     sources = Sources.read(run.data)
     return reproduce_explain(

@@ -6,12 +6,13 @@ from __future__ import annotations
 from rich.table import Table as Grid
 
 from anonymaly.cli.study import Run
-from anonymaly.reproduce.identify import Reproduction, reproduce_identify
+from anonymaly.reproduce.identify import reproduce_identify
 from anonymaly.reproduce.identify_data import read_points
 from anonymaly.reproduce.identify_tables import Table
+from anonymaly.reproduce.reproduction import Reproduction
 
 
-def study(run: Run) -> Reproduction:
+def study(run: Run) -> Reproduction[Table]:
     """Measure."""
     return reproduce_identify(read_points(run.data), run.output, progress=run.progress)
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from rich.table import Table as Grid
 
 from anonymaly.cli.study import Run
-from anonymaly.reproduce.score import Reproduction, reproduce_score
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.score import reproduce_score
 from anonymaly.reproduce.score_data import read_tables
 from anonymaly.reproduce.score_tables import Table
 
 
-def study(run: Run) -> Reproduction:
+def study(run: Run) -> Reproduction[Table]:
     """Measure."""
     tables = read_tables(run.data)
     return reproduce_score(

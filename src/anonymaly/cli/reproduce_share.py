@@ -6,12 +6,13 @@ from __future__ import annotations
 from rich.table import Table as Grid
 
 from anonymaly.cli.study import Run
-from anonymaly.reproduce.share import Reproduction, reproduce_share
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.share import reproduce_share
 from anonymaly.reproduce.share_data import read_histograms
 from anonymaly.reproduce.share_tables import Table
 
 
-def study(run: Run) -> Reproduction:
+def study(run: Run) -> Reproduction[Table]:
     """Measure."""
     histograms = read_histograms(run.data)
     return reproduce_share(

@@ -6,12 +6,13 @@ from __future__ import annotations
 from rich.table import Table as Grid
 
 from anonymaly.cli.study import Run
-from anonymaly.reproduce.stream import Reproduction, reproduce_stream
+from anonymaly.reproduce.reproduction import Reproduction
+from anonymaly.reproduce.stream import reproduce_stream
 from anonymaly.reproduce.stream_data import real_sources
 from anonymaly.reproduce.stream_tables import Table
 
 
-def study(run: Run) -> Reproduction:
+def study(run: Run) -> Reproduction[Table]:
     """Measure."""
     return reproduce_stream(real_sources(run.data), run.output, force=run.force, progress=run.progress)
 

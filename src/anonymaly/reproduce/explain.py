@@ -22,8 +22,11 @@ from anonymaly.reproduce.outliers import first_outliers, is_complete
 from anonymaly.reproduce.paper import MATCH_NEIGHBOURS, MATCH_OUTLIERS, OUTLIERS
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import Records, homicide, needed_files, reduced_salary, salary
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.searches import detector_cases, measure, search_cases, warm_up
 from anonymaly.reproduce.tables import Table, detector_tables, match_table, search_tables
+
+PAPER = "000 (PCOR)"
 
 DETECTORS = ("grubbs", "lof", "histogram")
 OTHER_DETECTORS = ("grubbs", "histogram")
@@ -45,22 +48,6 @@ class Sources:
         return cls(salary(found), reduced_salary(), homicide(found))
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """The tables, and where the pictures are."""
-
-    tables: tuple[Table, ...]
-    pictures: tuple[Path, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "paper": "000 (PCOR)",
-            "tables": [table.to_dict() for table in self.tables],
-            "pictures": [path.name for path in self.pictures],
-        }
-
-
 def reproduce_explain(
     sources: Sources,
     output: Path,
@@ -70,7 +57,7 @@ def reproduce_explain(
     seed: int = SEED,
     force: bool = False,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Table]:
     """Measure what is not measured yet, and put the paper's figures beside ours.
 
     Parameters
@@ -108,7 +95,7 @@ def reproduce_explain(
     tables += [match_table(number, title, entries) for number, (title, entries) in matches.items()]
     tables.sort(key=lambda table: table.number)
     pictures = draw(tables, searches, sources.salary.rows.num_rows, output)
-    found = Reproduction(tuple(tables), tuple(pictures))
+    found = Reproduction(PAPER, tuple(tables), tuple(pictures))
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / "tables.json").write_text(text + "\n", encoding="utf-8")
     return found

@@ -9,35 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anonymaly.reproduce.identify_charts import draw
 from anonymaly.reproduce.identify_data import Points
 from anonymaly.reproduce.identify_measure import check_by_simulation, measure
 from anonymaly.reproduce.identify_tables import Table, identify_tables
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.reproduction import Reproduction
+
+PAPER = "003 (sensitive privacy)"
 
 CHECKED = ("Thyroid", "Mammography")
 SEEDS = 100
 SEED = 1
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The tables, and where the pictures are."""
-
-    tables: tuple[Table, ...]
-    pictures: tuple[Path, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "paper": "003 (sensitive privacy)",
-            "tables": [table.to_dict() for table in self.tables],
-            "pictures": [path.name for path in self.pictures],
-        }
 
 
 def reproduce_identify(
@@ -46,7 +31,7 @@ def reproduce_identify(
     *,
     seeds: int = SEEDS,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Table]:
     """Measure every table, and put the paper's figures beside ours.
 
     Parameters
@@ -79,7 +64,7 @@ def reproduce_identify(
     for number, item in enumerate(checked, start=1):
         checks.append(check_by_simulation(item, seeds))
         told.advance(number)
-    found = Reproduction(tuple(identify_tables(measured, checks)), tuple(draw(measured, output)))
+    found = Reproduction(PAPER, tuple(identify_tables(measured, checks)), tuple(draw(measured, output)))
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / "identify.json").write_text(text + "\n", encoding="utf-8")
     pages = "\n".join(table.to_markdown() for table in found.tables)

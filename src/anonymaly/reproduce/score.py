@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anonymaly.report.charts import save
 from anonymaly.report.panels import panels
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.score_data import PAPER_TABLES, Labelled
 from anonymaly.reproduce.score_measure import CELLS, EPSILONS, HAS_PYOD, NEIGHBOURS, measure
 from anonymaly.reproduce.score_tables import (
@@ -29,26 +28,12 @@ from anonymaly.reproduce.score_tables import (
     score_tables,
 )
 
+PAPER = "002 (DP grid k-NN)"
+
 SEEDS = 10
 VERSION = 2  # of what is measured: another one begins anew
 PICTURES = {"auroc": "figure_2_epsilon", "ap": "figure_3_precision", "p@n": "figure_3_at_n"}
 FILES = ("score_tables.json", "score_tables.md")
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The tables, and where the pictures are."""
-
-    tables: tuple[Table, ...]
-    pictures: tuple[Path, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "paper": "002 (DP grid k-NN)",
-            "tables": [table.to_dict() for table in self.tables],
-            "pictures": [path.name for path in self.pictures],
-        }
 
 
 def reproduce_score(
@@ -58,7 +43,7 @@ def reproduce_score(
     seeds: int = SEEDS,
     force: bool = False,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Table]:
     """Measure what is not measured yet, and make 002's figures as tables and pictures.
 
     Parameters
@@ -97,7 +82,7 @@ def reproduce_score(
         entries += [entry for entry in journal if entry["seed"] < seeds]
     measured = Measured(entries)
     made = score_tables(measured)
-    found = Reproduction(tuple(made), tuple(_draw(measured, seeds, output)))
+    found = Reproduction(PAPER, tuple(made), tuple(_draw(measured, seeds, output)))
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / FILES[0]).write_text(text + "\n", encoding="utf-8")
     (output / FILES[1]).write_text("\n".join(table.to_markdown() for table in made), encoding="utf-8")

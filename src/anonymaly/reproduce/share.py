@@ -9,37 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anonymaly.guarantee.change import Adjacency
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.share_charts import draw
 from anonymaly.reproduce.share_data import Integers
 from anonymaly.reproduce.share_measure import EPSILONS, measure_inputs
 from anonymaly.reproduce.share_tables import Table, all_tables
 from anonymaly.share.histogram.method import METHODS
 
+PAPER = "004 (one-sided differential privacy)"
+
 RUNS = 10  # as in the paper
 SEED = 1
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The tables, and where the pictures are."""
-
-    tables: tuple[Table, ...]
-    pictures: tuple[Path, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "paper": "004 (one-sided differential privacy)",
-            "tables": [table.to_dict() for table in self.tables],
-            "pictures": [path.name for path in self.pictures],
-        }
 
 
 def reproduce_share(
@@ -51,7 +36,7 @@ def reproduce_share(
     adjacency: Adjacency = "replace",
     force: bool = False,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Table]:
     """Measure what is not measured yet, and put it into the paper's tables and figures.
 
     Parameters
@@ -87,7 +72,7 @@ def reproduce_share(
         histograms, journal, runs=runs, seed=seed, adjacency=adjacency, progress=progress or Progress(None)
     )
     tables = all_tables(entries, histograms, runs, adjacency)
-    found = Reproduction(tuple(tables), tuple(draw(entries, runs, adjacency, output)))
+    found = Reproduction(PAPER, tuple(tables), tuple(draw(entries, runs, adjacency, output)))
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / "tables.json").write_text(text + "\n", encoding="utf-8")
     return found

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anonymaly.reproduce.journal import Journal, code_digest
 from anonymaly.reproduce.progress import Progress
+from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.stream_charts import draw
 from anonymaly.reproduce.stream_data import POINTS, SEPARATIONS, Source
 from anonymaly.reproduce.stream_measure import ACCOUNTS, EPSILONS, measure_all
 from anonymaly.reproduce.stream_tables import Table, all_tables
+
+PAPER = "001 (relaxed local differential privacy)"
 
 # What decides how a window is judged; how messages travel does not.
 JUDGING = tuple(
@@ -28,24 +29,6 @@ JUDGING = tuple(
 )
 RUNS = 5  # as in the paper
 SEED = 1
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """The tables, and where the pictures are."""
-
-    tables: tuple[Table, ...]
-    pictures: tuple[Path, ...]
-    correction: float  # seconds for a window of synthetic points, the mean of all runs
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {
-            "paper": "001 (relaxed local differential privacy)",
-            "tables": [table.to_dict() for table in self.tables],
-            "pictures": [path.name for path in self.pictures],
-            "correction_seconds": self.correction,
-        }
 
 
 def reproduce_stream(
@@ -58,7 +41,7 @@ def reproduce_stream(
     seed: int = SEED,
     force: bool = False,
     progress: Progress | None = None,
-) -> Reproduction:
+) -> Reproduction[Table]:
     """Measure what is not measured yet, and put the paper's figures beside ours.
 
     Parameters
@@ -100,7 +83,9 @@ def reproduce_stream(
     times = [entry["correction_seconds"] for entry in entries if entry["study"] == "synthetic"]
     tables = all_tables(entries)
     pictures = draw(entries, sources, seed, output)
-    found = Reproduction(tuple(tables), tuple(pictures), sum(times) / len(times))
+    found = Reproduction(
+        PAPER, tuple(tables), tuple(pictures), {"correction_seconds": sum(times) / len(times)}
+    )
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     (output / "tables.json").write_text(text + "\n", encoding="utf-8")
     return found
