@@ -58,7 +58,7 @@ def prepare(folder: Path, windows: int) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--windows", type=int, default=100, help="of all sensors together")
-    parser.add_argument("--pause", type=float, default=0.7, help="mean seconds between kills")
+    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds between kills")
     parser.add_argument("--patience", type=float, default=900, help="seconds after which to give up")
     parser.add_argument("--seed", type=int, default=None, help="for the moments of the kills")
     parser.add_argument("--json", action="store_true")

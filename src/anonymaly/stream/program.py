@@ -11,11 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from concurrent.futures import CancelledError
 from typing import Any
 
+import numpy as np
+
 from anonymaly.errors import BudgetExceeded
+from anonymaly.noise import Noise
 from anonymaly.stream.config import LoadedConfig
 from anonymaly.stream.messages import Message, Suspects, Verdict
 from anonymaly.stream.owner import Judgement
 from anonymaly.stream.parties import Outgoing, Party
+from anonymaly.stream.perturb import perturb
 from anonymaly.stream.readings import Batch
 from anonymaly.stream.sensor import Sensor
 from anonymaly.stream.transport.courier import Courier, end
@@ -68,6 +72,7 @@ def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Ite
     with loaded.make_sensor() as sensor:
 
         async def work(courier: Courier) -> None:
+            await courier.call(_warm_up, sensor)
             try:
                 async for batch in _read_ahead(batches(sensor)):
                     await courier.settled(MOST_UNSETTLED)
@@ -81,6 +86,11 @@ def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Ite
             tell(await courier.call(describe_sensor, sensor, "arrived"))
 
         asyncio.run(_run(loaded, sensor, work, None))
+
+
+def _warm_up(sensor: Sensor) -> None:
+    """Load the compiled noise before anything is charged: who is killed meanwhile should not have paid."""
+    perturb(sensor.declaration, np.zeros((1, len(sensor.declaration.columns))), Noise.system())
 
 
 async def _run(

@@ -140,8 +140,6 @@ password_file passwords
 acl_file access
 persistence true
 persistence_location ./
-autosave_interval 1
-autosave_on_changes true
 max_inflight_messages 100
 max_queued_messages 1000
 message_size_limit {largest_message}
