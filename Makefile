@@ -38,9 +38,9 @@ bench: .venv/.dev
 
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --group build -o requirements/run.txt pyproject.toml
+	  --extra postgres --extra broker --group build -o requirements/run.txt pyproject.toml
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
+	  --extra postgres --extra broker --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
 
 .venv/.uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "anonymaly needs Python 3.11 or newer; set PYTHON=")'
