@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 GROUP = 262_144  # rows that are written together
+BLOCK = 1024  # rows that the writer takes at a time, between which it may end a page
 SHOWN = 5
 # What a spreadsheet would run as a formula begins with one of these.
 _FORMULA = r"\A[=+\-@\t\r]"
@@ -186,15 +187,28 @@ def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
 
 
 def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield tables of about ``GROUP`` rows, however small the given ones are."""
+    """Yield tables of ``GROUP`` rows, and one of the rest.
+
+    The writer ends pages where pieces end. How rows came is nobody's business, so they are cut by their
+    number alone.
+    """
     held: list[pa.Table] = []
+    rows = 0
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= GROUP:
-            yield pa.concat_tables(held)
-            held = []
-    if held:
-        yield pa.concat_tables(held)
+        rows += len(table)
+        while rows >= GROUP:
+            joined = pa.concat_tables(held)
+            yield _in_blocks(joined.slice(0, GROUP))
+            held, rows = [joined.slice(GROUP)], rows - GROUP
+    if rows:
+        yield _in_blocks(pa.concat_tables(held))
+
+
+def _in_blocks(table: pa.Table) -> pa.Table:
+    # Not all in one piece: a column of text holds at most 2 GiB in one.
+    starts = range(0, len(table), BLOCK)
+    return pa.concat_tables([table.slice(start, BLOCK).combine_chunks() for start in starts])
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

@@ -96,3 +96,35 @@ def test_small_pieces_are_written_together() -> None:
     with released._open() as file:
         assert pq.read_metadata(file).num_row_groups == 1
     assert GROUP > 300
+
+
+def written(source: pa.Table, pieces: list[int]) -> bytes:
+    """Return the file of these rows when they come in pieces, cut before the rows given."""
+    ends = [*pieces, len(source)]
+    tables = [
+        source.slice(start, end - start)
+        if place % 2
+        # Copied, so that it begins at the beginning of its memory.
+        else source.slice(start, end - start).take(pa.array(range(end - start), pa.int64()))
+        for place, (start, end) in enumerate(zip([0, *pieces], ends, strict=True))
+    ]
+    file = io.BytesIO()
+    Table.of(source.schema, tables).copy_to(file)
+    return file.getvalue()
+
+
+def test_a_file_shows_nothing_of_how_its_rows_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many batches there were before sampling tells how many records there were."""
+    monkeypatch.setattr("anonymaly.table.GROUP", 20_480)
+    rows = 50_000
+    # Long text that differs, so that there are many pages; nulls in some parts only.
+    texts = [None if row % 7_001 < 5 else f"{row * 7919 % rows:0120x}" for row in range(rows)]
+    source = pa.table({"text": texts, "number": range(rows), "several": [[row, 1] for row in range(rows)]})
+    whole = written(source, [])
+    assert pq.read_table(io.BytesIO(whole)) == source
+    groups = pq.read_metadata(io.BytesIO(whole))
+    assert [groups.row_group(place).num_rows for place in range(3)] == [20_480, 20_480, 9_040]
+    for pieces in ([25_000], [0, 1, 20_479, 20_480, 50_000], [20_481, 40_961], list(range(333, rows, 777))):
+        assert written(source, pieces) == whole, pieces
+    empty = source.slice(0, 0)
+    assert written(empty, [0]) == written(empty, [0, 0]) == written(empty, [])
