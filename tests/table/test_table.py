@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import struct
 from datetime import datetime
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonymaly.errors import InputError
-from anonymaly.table import GROUP, Table
+from anonymaly.table import GROUP, UNSHOWN, Table
 
 SOME = pa.table(
     {
@@ -128,3 +130,24 @@ def test_a_file_shows_nothing_of_how_its_rows_came(monkeypatch: pytest.MonkeyPat
         assert written(source, pieces) == whole, pieces
     empty = source.slice(0, 0)
     assert written(empty, [0]) == written(empty, [0, 0]) == written(empty, [])
+
+
+def test_values_that_python_does_not_know_are_shown() -> None:
+    """It is called after the charge, so nothing in a table may make it fail."""
+    far = 2**31 - 1  # days, which is how DuckDB's infinity is written
+    broken = pa.StringArray.from_buffers(
+        2, pa.py_buffer(struct.pack("iii", 0, 2, 4)), pa.py_buffer(b"ab\xff\xfe")
+    )
+    source = pa.table(
+        {
+            "text": broken,
+            "day": pa.array([0, far], pa.int32()).cast(pa.date32()),
+            "moment": pa.array([0, far * 86_400], pa.int64()).cast(pa.timestamp("s")),
+            "fine": pa.array([0, 1], pa.int64()).cast(pa.timestamp("ns")),
+            "days": pa.array([[0], [far]], pa.list_(pa.int32())).cast(pa.list_(pa.date32())),
+        }
+    )
+    first, second = str(table(source)).splitlines()[1:]
+    assert re.split("  +", first)[:2] == ["ab", "1970-01-01"]
+    assert UNSHOWN in second
+    assert len(re.split("  +", second)) == len(source.column_names)
