@@ -16,7 +16,7 @@ from anonymaly.share.histogram.auto import FEWEST_BINS
 from anonymaly.share.histogram.counts import Rates
 from anonymaly.share.histogram.method import METHODS, Method
 from anonymaly.share.histogram.smoothing import LEAST_LEVEL, lone_count
-from anonymaly.share.mechanism import kept_probability
+from anonymaly.share.mechanism import kept_share
 
 MOST = Fraction(95, 100)
 DRAWS = "in 95 of 100 draws"
@@ -49,7 +49,7 @@ def _says(method: Method, rates: Rates) -> str:
 def _error(name: str, rates: Rates, cells: int) -> str:
     match name:
         case "sample":
-            kept = float(kept_probability(rates["left_out"]))
+            kept = kept_share(rates["left_out"])
             return f"{100 * kept:.3g} of 100 non-sensitive records are counted on average; {LEFT_OUT}"
         case "one_sided" | "one_sided_l1":
             below = _below(rates["one_sided"])
@@ -94,9 +94,7 @@ def _draws(rates: Rates) -> list[str]:
             mean = math.exp(-float(rate)) / -math.expm1(-float(rate))
             words.append(f"one-sided geometric{_of(name)}, mean {mean:.4g}")
         elif name == "left_out":
-            words.append(
-                f"a coin for each record, heads with probability {float(kept_probability(rate)):.4g}"
-            )
+            words.append(f"a coin for each record, heads with probability {kept_share(rate):.4g}")
     return words
 
 
