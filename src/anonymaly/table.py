@@ -26,8 +26,8 @@ GROUP = 262_144  # rows that are written together
 BLOCK = 1024  # rows that the writer takes at a time, between which it may end a page
 SHOWN = 5
 UNSHOWN = "(cannot be shown)"
-# What a spreadsheet would run as a formula begins with one of these.
-_FORMULA = r"\A[=+\-@\t\r]"
+# What a spreadsheet would run as a formula begins with one of these; some read the full-width signs as well.
+_FORMULA = r"\A[=+\-@\t\r\n＝＋－＠]"
 
 
 class Table:

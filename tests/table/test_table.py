@@ -60,6 +60,16 @@ def test_no_text_in_a_csv_file_is_a_formula(tmp_path: Path) -> None:
     assert pandas.read_csv(tmp_path / "a.csv")["number"].tolist()[:2] == [1.5, -2.0]
 
 
+@pytest.mark.parametrize("sign", ["\n=", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_text_that_becomes_a_formula_when_it_is_trimmed_or_normalised_is_none(
+    tmp_path: Path, sign: str
+) -> None:
+    source = pa.table({"text": [f"{sign}1+1", f"a{sign}"]})
+    Table.of(source.schema, [source]).to_csv(tmp_path / "a.csv")
+    _, *rows = csv.reader(io.StringIO((tmp_path / "a.csv").read_bytes().decode(), newline=""))
+    assert rows == [[f"'{sign}1+1"], [f"a{sign}"]]
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
 def test_an_empty_table_keeps_its_columns(tmp_path: Path, ending: str) -> None:
     empty = Table.of(SOME.schema, [])
