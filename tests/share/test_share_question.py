@@ -190,7 +190,8 @@ def test_the_preview_says_what_epsilon_buys(open_curator: Open, method: str) -> 
         curator.preview(ask(method=method, epsilon=epsilon)).expectation for epsilon in ("0.1", 5)
     )
     assert little.error != much.error
-    assert METHODS[method].says in little.noise
+    runs = "hybrid" if method == "auto" else method  # there are nine cells
+    assert METHODS[runs].says in little.noise
     assert curator.spent == 0
 
 
