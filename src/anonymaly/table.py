@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     import polars
 
 GROUP = 262_144  # rows that are written together
+BLOCK = 1024  # rows that the writer takes at a time, between which it may end a page
 SHOWN = 5
-# What a spreadsheet would run as a formula begins with one of these.
-_FORMULA = r"\A[=+\-@\t\r]"
+UNSHOWN = "(cannot be shown)"
+# What a spreadsheet would run as a formula begins with one of these; some read the full-width signs as well.
+_FORMULA = r"\A[=+\-@\t\r\n＝＋－＠]"
 
 
 class Table:
@@ -144,8 +146,8 @@ class Table:
 
     def __str__(self) -> str:
         first = next(self.batches(SHOWN), None)
-        rows = [] if first is None else first.to_pylist()
-        cells = [self.columns, *([_shown(item) for item in row.values()] for row in rows)]
+        rows = [] if first is None else list(zip(*first.columns, strict=True))
+        cells = [self.columns, *([_shown(_value(item)) for item in row] for row in rows)]
         widths = [max(len(line[place]) for line in cells) for place in range(len(self.columns))]
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
         return "\n".join([*lines, *(["…"] if len(self) > len(rows) else [])])
@@ -186,15 +188,28 @@ def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
 
 
 def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield tables of about ``GROUP`` rows, however small the given ones are."""
+    """Yield tables of ``GROUP`` rows, and one of the rest.
+
+    The writer ends pages where pieces end. How rows came is nobody's business, so they are cut by their
+    number alone.
+    """
     held: list[pa.Table] = []
+    rows = 0
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= GROUP:
-            yield pa.concat_tables(held)
-            held = []
-    if held:
-        yield pa.concat_tables(held)
+        rows += len(table)
+        while rows >= GROUP:
+            joined = pa.concat_tables(held)
+            yield _in_blocks(joined.slice(0, GROUP))
+            held, rows = [joined.slice(GROUP)], rows - GROUP
+    if rows:
+        yield _in_blocks(pa.concat_tables(held))
+
+
+def _in_blocks(table: pa.Table) -> pa.Table:
+    # Not all in one piece: a column of text holds at most 2 GiB in one.
+    starts = range(0, len(table), BLOCK)
+    return pa.concat_tables([table.slice(start, BLOCK).combine_chunks() for start in starts])
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
@@ -207,13 +222,24 @@ def _plain(column: pa.Array) -> pa.Array:
     if _plain_type(column.type) == column.type and not pa.types.is_string(column.type):
         return column
     if not pa.types.is_string(column.type):
-        column = pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string())
+        values = map(_value, column)
+        column = pa.array([None if item is None else str(item) for item in values], pa.string())
     return _escape(column)
 
 
 def _escape(text: pa.Array) -> pa.Array:
     risky = pc.match_substring_regex(text, _FORMULA)
     return pc.if_else(risky, pc.binary_join_element_wise("'", text, ""), text)
+
+
+def _value(item: pa.Scalar) -> Any:
+    """Return a value of any kind to be written in words: a date after the year 9999 and broken text, too."""
+    # Kinds differ in what they raise, and a table that was paid for must be shown.
+    with suppress(Exception):
+        return item.as_py()
+    with suppress(Exception):
+        return item.cast(pa.string()).as_py()
+    return UNSHOWN
 
 
 def _shown(item: Any) -> str:

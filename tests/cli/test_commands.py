@@ -312,6 +312,22 @@ def test_a_check_without_a_budget_says_so(run: Run, folder: Path) -> None:
     assert "budget" in done.stderr
 
 
+@pytest.mark.parametrize(("text", "who"), [("age >= 0", "nobody"), ("age > 120", "everyone")])
+def test_a_check_warns_of_a_policy_that_tells_nobody_apart(
+    run: Run, folder: Path, text: str, who: str
+) -> None:
+    assert "warning" not in run("check", "patients.yaml").stdout
+    assert json.loads(run("check", "patients.yaml", "--json").stdout)["warnings"] == []
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text().replace("age >= 18", text))
+    done = run("check", "patients.yaml")
+    assert done.returncode == 0, "the owner may not have finished, and nothing can be asked by it"
+    assert f"warning: policy adults: `{text}` makes {who} sensitive" in done.stdout
+    assert "ready" in done.stdout
+    (warning,) = json.loads(run("check", "patients.yaml", "--json").stdout)["warnings"]
+    assert who in warning
+
+
 def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt

@@ -9,11 +9,13 @@ import typer
 from rich.table import Table
 
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
-from anonymaly.dataset import Dataset
+from anonymaly.dataset import Dataset, Declaration
 from anonymaly.epsilon import to_nano, to_text
 from anonymaly.errors import LedgerBehindAnchor, LedgerMissing, ManifestError
 from anonymaly.ledger import Account, Ledger
 from anonymaly.manifest import Manifest
+from anonymaly.rules import Policy
+from anonymaly.sensitivity import who_is_sensitive
 
 
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
@@ -24,6 +26,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     account = _account(declared, dataset, folder)
     problems = [line for line in lines if line.problem is not None]
     rules = dataset.declaration.rules
+    warnings = _trivial_policies(dataset.declaration)
     if as_json:
         say_json(
             {
@@ -31,6 +34,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
                 "name": dataset.name,
                 "columns": [vars(line) for line in lines],
                 "rules": {name: rule.to_dict() for name, rule in rules.items()},
+                "warnings": warnings,
                 "remaining": None if account is None else to_text(account.remaining),
             }
         )
@@ -42,6 +46,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
         out.print(table)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
+        for warning in warnings:
+            say(f"warning: {warning}")
         if account is None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
         else:
@@ -49,6 +55,20 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         say("ready" if not problems else f"{len(problems)} to mend")
     if problems:
         raise typer.Exit(2)
+
+
+def _trivial_policies(declaration: Declaration) -> list[str]:
+    """Return a sentence for each policy that tells no records apart, which every question would refuse."""
+    found = []
+    for name, rule in declaration.rules.items():
+        if isinstance(rule, Policy):
+            who = who_is_sensitive(rule, declaration.columns)
+            if who in ("everyone", "nobody"):
+                found.append(
+                    f"policy {name}: `{rule.text}` makes {who} sensitive whose values are in the declared "
+                    "domain, so no question can cite it; mend it or the declared columns"
+                )
+    return found
 
 
 def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:

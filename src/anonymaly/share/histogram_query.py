@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
-import numpy as np
 from pydantic import Field, StrictStr
 
 from anonymaly.attributes import Attribute, read_attributes
@@ -135,7 +134,7 @@ class ShareHistogram(Query):
 
     def expect(self, declaration: Declaration) -> Expectation:
         """Return the noise of the method and the error that it makes."""
-        return expectation(self._method(), self._rates(declaration))
+        return expectation(self._method(), self._rates(declaration), self._cells(declaration))
 
     @classmethod
     def show(cls, value: Histogram, asks: str) -> str:
@@ -190,5 +189,8 @@ class ShareHistogram(Query):
         return by
 
     def _rates(self, declaration: Declaration) -> Rates:
-        cells = int(np.prod([len(attribute.values) for attribute in self._attributes(declaration)]))
-        return self._method().rates_of(rate_for(self.cost, declaration), declaration.adjacency, cells)
+        rate = rate_for(self.cost, declaration)
+        return self._method().rates_of(rate, declaration.adjacency, self._cells(declaration))
+
+    def _cells(self, declaration: Declaration) -> int:
+        return math.prod(len(attribute.values) for attribute in self._attributes(declaration))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import chain
 
@@ -24,6 +25,11 @@ def rate_for(cost: int, declaration: Declaration) -> Fraction:
 def kept_probability(rate: Fraction) -> ExactProbability:
     """Return 1 − e^-ε (Lemma S1)."""
     return ExactProbability.exponential(rate).complement()
+
+
+def kept_share(rate: Fraction) -> float:
+    """Return 1 − e^-ε as a number to show: to write the exact one as a float takes minutes at a vast ε."""
+    return -math.expm1(-float(rate))
 
 
 def release_sample(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:

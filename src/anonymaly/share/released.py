@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,5 +106,9 @@ class Histogram(Table):
         return "\n".join([*written, *([f"… {len(self):,} cells"] if len(self) > SHOWN else [])])
 
 
-def _estimate_name(taken: Mapping[str, Any]) -> str:
-    return ESTIMATE if ESTIMATE not in taken else f"{ESTIMATE}_of_records"
+def _estimate_name(taken: Collection[str]) -> str:
+    """Return a name that no column has."""
+    name = ESTIMATE
+    while name in taken:
+        name += "_of_records"
+    return name

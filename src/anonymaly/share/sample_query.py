@@ -16,7 +16,7 @@ from anonymaly.guarantee import Relation
 from anonymaly.query import Example, Expectation, Query, Stage
 from anonymaly.rules import Policy
 from anonymaly.share.citing import cite
-from anonymaly.share.mechanism import kept_probability, rate_for, release_sample
+from anonymaly.share.mechanism import kept_share, rate_for, release_sample
 from anonymaly.share.summary import non_sensitive_records
 from anonymaly.table import Table
 from anonymaly.value import Ordered
@@ -110,7 +110,7 @@ class ShareSample(Query):
 
     def expect(self, declaration: Declaration) -> Expectation:
         """Return which part of the records is kept."""
-        kept = float(kept_probability(rate_for(self.cost, declaration)))
+        kept = kept_share(rate_for(self.cost, declaration))
         said = f"{100 * kept:.3g} of 100 records that are not sensitive are kept on average"
         if kept < NEXT_TO_NOTHING:
             times = "" if declaration.rows == 1 else f" times {declaration.rows}"

@@ -49,7 +49,7 @@ def smooth(released: Counts, rate: Fraction) -> Counts:
     """
     cells = len(released)
     speed = float(rate)
-    price = log(cells) + max(0.0, log(PLAIN_RATE / speed))
+    price = _price(cells, speed)
     sums, medians = deviations(released)
     sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
     zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])
@@ -57,6 +57,22 @@ def smooth(released: Counts, rate: Fraction) -> Counts:
     levels = np.zeros_like(released)
     _levels(medians, sizes, LEAST_LEVEL / speed, levels)
     return levels
+
+
+def lone_count(cells: int, rate: Fraction) -> float:
+    """Return about how large a count among zeros must be for smoothing to leave it standing.
+
+    Examples
+    --------
+    >>> round(lone_count(4096, Fraction(1)), 1)
+    8.3
+    """
+    return max(LEAST_LEVEL, _price(cells, float(rate))) / float(rate)
+
+
+def _price(cells: int, rate: float) -> float:
+    """Return what a run of another level than 0 costs."""
+    return log(cells) + max(0.0, log(PLAIN_RATE / rate))
 
 
 @compiled
