@@ -18,6 +18,7 @@ from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timesta
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.rules import Policy, Rule, read_rule
+from anonymaly.spelling import is_plain, spelled
 from anonymaly.value import digest, is_text
 
 if TYPE_CHECKING:
@@ -365,13 +366,13 @@ def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
             # one row must not change how the others compare.
             return _without_nan(_to_float(column))
         case Categories():
-            return column.cast("string") if domain.of_text else _to_whole(column)
+            return spelled(column) if domain.of_text else _to_whole(column)
         case Flag():
             return _cast(column, "boolean")
         case Timestamps():
             return _to_moment(column)
         case _:
-            return _without_nan(column)
+            return _without_nan(column) if is_plain(column.type()) else spelled(column)
 
 
 def _forgives(column: ir.Value) -> bool:
@@ -425,7 +426,7 @@ def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int, *further
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. Rows without a person are people of their own.
     """
-    # Opaque columns may hold what an engine cannot order, such as PostgreSQL's json, but can write.
+    # Opaque columns as text, which they are in a text file: the same rows are kept wherever the table lives.
     order = [
         view[name].cast("string") if isinstance(domain, Opaque) else view[name]
         for name, domain in columns.items()

@@ -204,6 +204,7 @@ class Source:
         if isinstance(source, ibis.Table):
             if self._process != os.getpid():
                 _reconnect(source)
+            _refuse_collation(source)
             return source
         if isinstance(source, str) and "://" in source:
             # Opened to write, DuckDB locks others out and creates a file that is not there.
@@ -253,6 +254,20 @@ def _refuse_untyped(backend: str) -> None:
             "SQLite columns have no types of their own, so filters on them could mean something else",
             field="source",
             next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
+        )
+
+
+def _refuse_collation(table: ir.Table) -> None:
+    """Refuse a DuckDB connection that calls texts equal which differ: nothing there tells them apart."""
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        return
+    ((collation,),) = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
+    if collation.lower() not in ("", "binary", "c", "posix"):
+        raise SchemaError(
+            f"its connection compares text by {collation}, not by its characters",
+            field="source",
+            next_step="Reset default_collation; a column may have a collation of its own.",
         )
 
 
