@@ -254,7 +254,7 @@ class Dataset:
 
     def _read(self, column: ir.Value, name: str, domain: Domain) -> ir.Value:
         loose = name in self._source.loose and not _fits(column.type(), domain)
-        return _read_as(column.cast("string") if loose else column, domain)
+        return _read_as(column.cast("string") if loose else column, domain, self._source.is_file)
 
 
 NON_SENSITIVE = "__non_sensitive__"
@@ -358,7 +358,7 @@ def _without_nan(column: ir.Value) -> ir.Value:
     return _between(column, -sys.float_info.max, sys.float_info.max)
 
 
-def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
+def _read_as(column: ir.Value, domain: Domain, from_file: bool) -> ir.Value:
     """Give a column the type of its domain; what does not read as it becomes null, never an error."""
     match domain:
         case Interval() | Unbounded():
@@ -366,13 +366,14 @@ def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
             # one row must not change how the others compare.
             return _without_nan(_to_float(column))
         case Categories():
-            return spelled(column) if domain.of_text else _to_whole(column)
+            return spelled(column, from_file=from_file) if domain.of_text else _to_whole(column)
         case Flag():
             return _cast(column, "boolean")
         case Timestamps():
             return _to_moment(column)
         case _:
-            return _without_nan(column) if is_plain(column.type()) else spelled(column)
+            plain = is_plain(column.type())
+            return _without_nan(column) if plain else spelled(column, from_file=from_file)
 
 
 def _forgives(column: ir.Value) -> bool:

@@ -109,6 +109,7 @@ class Source:
         self._opened: tuple[int, ir.Table] | None = None
         # Text files carry no types, so every value arrives as text and is read as what was declared.
         self.untyped = False
+        self.is_file = False  # a text or Parquet file; a database's columns may have collations
         # So are these columns of a frame or Parquet file where their type does not fit; with what to call it.
         self.loose: dict[str, str] = {}
         self._process = os.getpid()
@@ -174,6 +175,7 @@ class Source:
                 next_step=f"Give a glob with an ending, such as *{suffix}.",
             )
         self.untyped = FILES[suffix] == "csv"
+        self.is_file = True
         return path
 
     def _with_table(self, source: str, kind: str) -> str:

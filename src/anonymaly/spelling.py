@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-def spelled(column: ir.Value) -> ir.StringValue:
+def spelled(column: ir.Value, *, from_file: bool = False) -> ir.StringValue:
     """Return a column as plain text.
 
     A column's own collation may call ``a`` and ``A`` equal. A cast keeps it; the way through bytes does not.
+    Files have no collations, and what reads them checks their text.
     """
     # Ibis leaves out a cast to the type it knows, but it calls enumerations text as well.
     text: ir.StringValue = ops.Cast(column, to=dt.string).to_expr()
+    if from_file:
+        return text
     match column.get_backend().name:
         case "duckdb":
             plain: ir.StringValue = _try(_decode(_encode(text)))  # a frame's text may not be UTF-8: then null

@@ -10,6 +10,7 @@ import duckdb
 import ibis
 import psycopg
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from anonymaly.dataset import Dataset
@@ -162,6 +163,15 @@ def test_what_postgresql_holds_in_an_opaque_column_is_its_text(kind: str, postgr
         *(f"INSERT INTO t VALUES (1, '{text}')" for text in IN_POSTGRESQL[kind]),
     )
     same_for_every_row(place, IN_POSTGRESQL[kind])
+
+
+def test_a_file_has_no_collation_and_moments_in_it_are_text_too(tmp_path: Path) -> None:
+    moments = pa.array([0, 253_402_300_800, None], pa.timestamp("us"))
+    pq.write_table(pa.table({"c": ["A", "a", None], "moment": moments}), tmp_path / "t.parquet")
+    table = view(tmp_path / "t.parquet", {**WARD, "moment": Opaque()})
+    assert called_a(table.select("c")) == [["A"], ["A"], ["A", "a", None]]
+    assert table.schema()["moment"].is_string()
+    assert "ENCODE" not in ibis.to_sql(table)  # which takes several times as long
 
 
 def test_numbers_flags_and_bytes_in_an_opaque_column_stay_what_they_are() -> None:
