@@ -18,6 +18,7 @@ from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timesta
 from anonymaly.engine import Source
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.rules import Policy, Rule, read_rule
+from anonymaly.spelling import is_plain, spelled
 from anonymaly.value import digest, is_text
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ class Dataset:
 
     def _read(self, column: ir.Value, name: str, domain: Domain) -> ir.Value:
         loose = name in self._source.loose and not _fits(column.type(), domain)
-        return _read_as(column.cast("string") if loose else column, domain)
+        return _read_as(column.cast("string") if loose else column, domain, self._source.is_file)
 
 
 NON_SENSITIVE = "__non_sensitive__"
@@ -357,7 +358,7 @@ def _without_nan(column: ir.Value) -> ir.Value:
     return _between(column, -sys.float_info.max, sys.float_info.max)
 
 
-def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
+def _read_as(column: ir.Value, domain: Domain, from_file: bool) -> ir.Value:
     """Give a column the type of its domain; what does not read as it becomes null, never an error."""
     match domain:
         case Interval() | Unbounded():
@@ -365,13 +366,14 @@ def _read_as(column: ir.Value, domain: Domain) -> ir.Value:
             # one row must not change how the others compare.
             return _without_nan(_to_float(column))
         case Categories():
-            return column.cast("string") if domain.of_text else _to_whole(column)
+            return spelled(column, from_file=from_file) if domain.of_text else _to_whole(column)
         case Flag():
             return _cast(column, "boolean")
         case Timestamps():
             return _to_moment(column)
         case _:
-            return _without_nan(column)
+            plain = is_plain(column.type())
+            return _without_nan(column) if plain else spelled(column, from_file=from_file)
 
 
 def _forgives(column: ir.Value) -> bool:
@@ -425,7 +427,7 @@ def _truncate(view: ir.Table, columns: Mapping[str, Domain], rows: int, *further
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. Rows without a person are people of their own.
     """
-    # Opaque columns may hold what an engine cannot order, such as PostgreSQL's json, but can write.
+    # Opaque columns as text, which they are in a text file: the same rows are kept wherever the table lives.
     order = [
         view[name].cast("string") if isinstance(domain, Opaque) else view[name]
         for name, domain in columns.items()

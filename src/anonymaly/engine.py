@@ -109,6 +109,7 @@ class Source:
         self._opened: tuple[int, ir.Table] | None = None
         # Text files carry no types, so every value arrives as text and is read as what was declared.
         self.untyped = False
+        self.is_file = False  # a text or Parquet file; a database's columns may have collations
         # So are these columns of a frame or Parquet file where their type does not fit; with what to call it.
         self.loose: dict[str, str] = {}
         self._process = os.getpid()
@@ -174,6 +175,7 @@ class Source:
                 next_step=f"Give a glob with an ending, such as *{suffix}.",
             )
         self.untyped = FILES[suffix] == "csv"
+        self.is_file = True
         return path
 
     def _with_table(self, source: str, kind: str) -> str:
@@ -204,6 +206,7 @@ class Source:
         if isinstance(source, ibis.Table):
             if self._process != os.getpid():
                 _reconnect(source)
+            _refuse_collation(source)
             return source
         if isinstance(source, str) and "://" in source:
             # Opened to write, DuckDB locks others out and creates a file that is not there.
@@ -253,6 +256,20 @@ def _refuse_untyped(backend: str) -> None:
             "SQLite columns have no types of their own, so filters on them could mean something else",
             field="source",
             next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
+        )
+
+
+def _refuse_collation(table: ir.Table) -> None:
+    """Refuse a DuckDB connection that calls texts equal which differ: nothing there tells them apart."""
+    backend = table.get_backend()
+    if backend.name != "duckdb":
+        return
+    ((collation,),) = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
+    if collation.lower() not in ("", "binary", "c", "posix"):
+        raise SchemaError(
+            f"its connection compares text by {collation}, not by its characters",
+            field="source",
+            next_step="Reset default_collation; a column may have a collation of its own.",
         )
 
 

@@ -52,12 +52,13 @@ def count_cells(table: ir.Table, by: Sequence[Attribute]) -> Cells:
     size = math.prod(len(attribute.values) for attribute in by)
     cells = Cells(np.zeros(size, np.int64), np.zeros(size, np.int64))
     for batch in collect_batches(counted, ROWS):
-        place = np.zeros(batch.num_rows, np.int64)
+        place, known = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         for name, attribute in zip(keys, by, strict=True):
-            place = place * len(attribute.values) + _codes(batch.column(name), attribute)
+            codes = _codes(batch.column(name), attribute)
+            place, known = place * len(attribute.values) + codes, known & (codes >= 0)
         # Several groups may fall into one cell, where a column is grouped by its values.
-        np.add.at(cells.every, place, _whole(batch.column("every")))
-        np.add.at(cells.non_sensitive, place, _whole(batch.column("non_sensitive")))
+        np.add.at(cells.every, place[known], _whole(batch.column("every"))[known])
+        np.add.at(cells.non_sensitive, place[known], _whole(batch.column("non_sensitive"))[known])
     return cells
 
 
@@ -88,9 +89,9 @@ def _bin(column: ir.Value, bins: Bins, first: int, end: int) -> ir.IntegerValue:
 
 
 def _codes(keys: pa.Array, attribute: Attribute) -> Integers:
-    """Return the numbers of the values or bins."""
+    """Return the numbers of the values or bins; -1 where an engine called equal what is not."""
     if attribute.bins is None:
-        codes: Integers = pc.index_in(keys, pa.array(attribute.values, keys.type)).to_numpy()
+        codes: Integers = pc.index_in(keys, pa.array(attribute.values, keys.type)).fill_null(-1).to_numpy()
         return codes
     numbers: Integers = keys.to_numpy()
     if not _by_value(attribute.bins):
