@@ -124,7 +124,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 one_sided_method.one_sided, one_sided_method.rates, False, True,
             ),
             Method(
-                "one_sided_l1", "the same, 0 where negative, else with the noise's median added",
+                "one_sided_l1", "the non-sensitive counts minus one-sided noise, 0 where negative, else with its median added",
                 one_sided_l1, one_sided_method.rates, False, True,
             ),
             Method(
@@ -136,7 +136,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 geometric_method.geometric, geometric_method.rates, True, False,
             ),
             Method(
-                "smoothed", "the same, with runs of cells levelled that noise alone tells apart",
+                "smoothed", "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
                 smoothed, geometric_method.rates, True, False,
             ),
             Method(
@@ -144,7 +144,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 dawa_method.dawa, dawa_method.rates, True, False,
             ),
             Method(
-                "dawaz", "the same, with bins set to 0 that seem to hold no non-sensitive records",
+                "dawaz", "dawa, with cells set to 0 that seem to hold no non-sensitive records",
                 dawaz_method.dawaz, dawaz_method.rates, True, True,
             ),
         )
