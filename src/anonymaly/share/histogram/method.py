@@ -124,7 +124,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 one_sided_method.one_sided, one_sided_method.rates, False, True,
             ),
             Method(
-                "one_sided_l1", "the non-sensitive counts minus one-sided noise, 0 where negative, else with its median added",
+                "one_sided_l1",
+                "the non-sensitive counts minus one-sided noise, 0 where negative, else with its median added",
                 one_sided_l1, one_sided_method.rates, False, True,
             ),
             Method(
@@ -136,7 +137,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 geometric_method.geometric, geometric_method.rates, True, False,
             ),
             Method(
-                "smoothed", "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
+                "smoothed",
+                "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
                 smoothed, geometric_method.rates, True, False,
             ),
             Method(
