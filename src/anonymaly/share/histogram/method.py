@@ -125,7 +125,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             ),
             Method(
                 "one_sided_l1",
-                "the non-sensitive counts minus one-sided noise, 0 where negative, else with its median added",
+                "the non-sensitive counts minus one-sided noise, 0 where negative, else plus its median",
                 one_sided_l1, one_sided_method.rates, False, True,
             ),
             Method(
