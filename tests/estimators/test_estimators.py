@@ -38,6 +38,7 @@ RECORDS = pd.DataFrame(
     {"age": np.random.default_rng(1).normal(50, 8, 500), "bmi": np.random.default_rng(2).normal(25, 3, 500)}
 )
 BOUNDS = {"age": (0, 120), "bmi": (10, 70)}
+DECLARED = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
 ODD = pd.DataFrame({"age": [50.0, 119.0], "bmi": [25.0, 69.0]})
 KINDS = [am.GridKNN, am.MarginalHistograms]
 
@@ -103,7 +104,8 @@ def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
     assert alone.guarantee_.guarantee == alone.model_.guarantee
     assert alone.guarantee_.guarantee.epsilon == "0.5"
     assert "This fit alone" in str(alone.guarantee_)
-    assert "k fits cost k·0.5" in str(alone.guarantee_)
+    assert "k fits to them cost k·0.5" in str(alone.guarantee_)
+    assert "as they were given to fit" in str(alone.guarantee_)
     seeded = am.GridKNN(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
     assert seeded.guarantee_.guarantee is None
     assert "Nothing is promised" in str(seeded.guarantee_)
@@ -118,9 +120,8 @@ def test_fits_without_a_seed_draw_anew() -> None:
 
 @pytest.fixture
 def curator(tmp_path: Path) -> am.Curator:
-    columns = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
-    table = am.Dataset(RECORDS, name="patients", columns=columns)
-    return am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+    table = am.Dataset(RECORDS, name="patients", columns=DECLARED)
+    return am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "patients.ledger")
 
 
 def test_with_a_curator_every_fit_is_charged(curator: am.Curator) -> None:
@@ -137,6 +138,31 @@ def test_with_a_curator_every_fit_is_charged(curator: am.Curator) -> None:
         detector.fit(RECORDS)
     assert curator.statement().questions == 4
     assert len(curator.answers()) == 4
+
+
+def test_an_account_where_records_come_and_go_refuses_parts_of_the_rows(tmp_path: Path) -> None:
+    table = am.Dataset(RECORDS, name="patients", columns=DECLARED)
+    account = am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+    for refused in (
+        lambda: am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS),
+        lambda: account.about(RECORDS),
+    ):
+        with pytest.raises(Refused, match="adjacency='replace'"):
+            refused()
+    assert account.spent == 0
+
+
+def _training(rows: list[int]) -> list[set[int]]:
+    return [{rows[place] for place in part} for part, _ in KFold(5).split(rows)]
+
+
+def test_folds_by_position_shift_when_a_record_goes_and_stay_when_one_is_replaced() -> None:
+    rows = list(range(10))
+    gone, replaced = _training(rows[1:]), _training([10, *rows[1:]])
+    changed = [len(part ^ other) for part, other in zip(_training(rows), gone, strict=True)]
+    assert changed == [1, 3, 3, 3, 2]  # what the page of the proof says
+    for part, other in zip(_training(rows), replaced, strict=True):
+        assert part ^ other in (set(), {0, 10})
 
 
 def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path: Path) -> None:
@@ -157,7 +183,7 @@ def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path:
         max_rows=2,
         columns={"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)},
     )
-    account = am.Curator(person, budget=1, ledger=tmp_path / "persons.ledger")
+    account = am.Curator(person, budget=1, adjacency="replace", ledger=tmp_path / "persons.ledger")
     with pytest.raises(InputError, match="person"):
         am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS)
     assert curator.spent == account.spent == 0

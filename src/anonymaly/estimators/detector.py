@@ -28,6 +28,10 @@ from anonymaly.score.query import Score
 from anonymaly.simulation import simulate
 
 Floats = npt.NDArray[np.float64]
+AS_GIVEN = (
+    "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
+    "sorted by them before is not covered, and predictions on them are computed from them."
+)
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,11 @@ class FitGuarantee:
     def __str__(self) -> str:
         if self.guarantee is None:
             return NO_PROMISE
-        promised = self.guarantee.describe()
+        promised = f"{self.guarantee.describe()}\n{AS_GIVEN}"
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
-        return (
-            f"{promised}\nThis fit alone; no account keeps count, and k fits cost k·{self.guarantee.epsilon}."
-        )
+        each = self.guarantee.epsilon
+        return f"{promised}\nThis fit alone; no account keeps count, and k fits to them cost k·{each}."
 
 
 class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -67,6 +70,10 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release a model of these records, at the cost of epsilon.
+
+        The promise is about the records as given here. A transformer fitted before, resampling and
+        bootstrapping let one record change many of them, and are not covered; predictions on the same
+        records are functions of those records.
 
         Parameters
         ----------
