@@ -205,6 +205,11 @@ def test_a_held_detector_scores_and_cannot_be_pickled() -> None:
     with pytest.raises(Refused, match="exact counts"):
         pickle.dumps(detector)
     clone(detector)  # an unfitted copy holds nothing
+    for told in (str(detector.guarantee_), detector.model_.promise):
+        assert "computational, and for whoever sees scores only" in told
+        assert "holds exact counts" in told
+    published = am.GridKNN(bounds=BOUNDS, cells=8, epsilon=4).fit(RECORDS)
+    assert "computational" not in f"{published.guarantee_} {published.model_.promise}"
 
 
 def test_without_contamination_there_are_scores_and_no_verdicts() -> None:

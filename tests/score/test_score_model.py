@@ -215,9 +215,13 @@ def test_a_held_model_scores_and_refuses_to_leave(tmp_path: Path) -> None:
         lambda: copy.deepcopy(model),
         lambda: copy.copy(model),
         lambda: model.write(io.BytesIO()),
+        lambda: model.body,
+        model.__getstate__,
     ):
         with pytest.raises(Refused, match="exact counts"):
             leave()
     assert not (tmp_path / "held.model").exists()
     assert "body" not in model.to_dict()
-    assert str(model.body["counts"].tolist()) not in repr(model)
+    assert not any(isinstance(item, np.ndarray | dict) for item in vars(model).values())
+    assert model.with_threshold(0.1, 1.0).is_unusual(NEW).shape == (3,)
+    assert model != _simulate(method="grid", cells=5, form="held")

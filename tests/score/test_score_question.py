@@ -113,7 +113,7 @@ def _held(noise: Noise, cells: int = 2) -> Any:
 
 
 def test_every_held_release_has_a_fresh_key() -> None:
-    keys = [_held(Noise.system()).body["key"].tobytes() for _ in range(10)]
+    keys = [_held(Noise.system())._body["key"].tobytes() for _ in range(10)]
     assert len(set(keys)) == 10
     assert all(len(key) == 32 for key in keys)
     bits = np.unpackbits(np.frombuffer(b"".join(keys), np.uint8))
@@ -122,7 +122,7 @@ def test_every_held_release_has_a_fresh_key() -> None:
 
 def test_keyed_noise_of_a_lattices_cells_has_the_law_of_the_charge() -> None:
     model = _held(Noise.system(), cells=100)
-    noise = Noise.keyed(model.body["key"].tobytes())
+    noise = Noise.keyed(model._body["key"].tobytes())
     drawn = noise.two_sided_geometric_at(Fraction(model.method.rate), np.arange(10_000))
     assert model.method.rate == "1"
     assert fit_integers(drawn, lambda value: two_sided_geometric_mass(Fraction(1), value)).fits

@@ -226,7 +226,7 @@ def test_scores_of_reference_records_are_counted_between_the_edges() -> None:
         _frame(), name="t", public=True, columns={"a": Interval(0, 100), "b": Interval(-1000, 0)}
     )
     model: Model = am.simulate(am.Score(columns=["a", "b"], rows=400, epsilon=5), table, seed=1).value
-    edges = candidates(*model.method.score_range(model.body))
+    edges = candidates(*model.score_range)
     scores = model.score(_frame())
     counts = count_scores(table.table, model, edges)
     assert counts.sum() == 400

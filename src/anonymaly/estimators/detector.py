@@ -23,7 +23,7 @@ from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.guarantee import Guarantee
 from anonymaly.noise import Noise
 from anonymaly.query import answer_with
-from anonymaly.score.model import NO_PROMISE, Model
+from anonymaly.score.model import HELD, NO_PROMISE, HeldModel, Model
 from anonymaly.score.query import Score
 from anonymaly.simulation import simulate
 
@@ -40,11 +40,12 @@ class FitGuarantee:
 
     guarantee: Guarantee | None  # None: the noise repeats, and nothing is promised
     charged: bool  # whether an account was charged
+    held: bool = False  # whether the fitted object keeps exact counts inside
 
     def __str__(self) -> str:
         if self.guarantee is None:
             return NO_PROMISE
-        promised = f"{self.guarantee.describe()}\n{AS_GIVEN}"
+        promised = f"{self.guarantee.describe()}\n{AS_GIVEN}" + (f"\n{HELD}" if self.held else "")
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
         each = self.guarantee.epsilon
@@ -145,7 +146,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         declaration = dataset.declaration
         resolved = query.resolve(declaration)
         model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
-        return model, FitGuarantee(resolved.promise(declaration), charged=False)
+        held = isinstance(model, HeldModel)
+        return model, FitGuarantee(resolved.promise(declaration), charged=False, held=held)
 
     def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask the account's curator about these rows; bounds are those that the owner declared."""

@@ -37,7 +37,8 @@ class GridKNN(PrivateDetector):
     threshold : int, optional
         The smallest noisy count that is published.
     form : {"published", "held"}
-        Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled.
+        Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled, and
+        its promise is computational, for whoever sees scores only.
     contamination : float or None
         Which part of the reference records is abnormal; its threshold takes a tenth of ε.
     rows : int, optional

@@ -21,6 +21,10 @@ from anonymaly.score.model_file import read_model, write_model
 from anonymaly.score.space import Space
 
 NO_PROMISE = "Nothing is promised: made from public data, with noise that repeats."
+HELD = (
+    "The promise is computational, and for whoever sees scores only: the fitted object itself holds exact "
+    "counts and the key of their noise."
+)
 
 
 class Model:
@@ -54,10 +58,20 @@ class Model:
     ) -> None:
         self.method = method
         self.space = space
-        self.body = body
+        self._body = body
         self.guarantee = guarantee
         self.contamination = contamination
         self.threshold = threshold
+
+    @property
+    def body(self) -> Body:
+        """What was released: named arrays of numbers."""
+        return self._body
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Bounds of all scores."""
+        return self.method.score_range(self._body)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,7 +106,7 @@ class Model:
         return type(self)(
             self.method,
             self.space,
-            self.body,
+            self._body,
             self.guarantee,
             contamination=contamination,
             threshold=threshold,
@@ -175,7 +189,7 @@ class Model:
 
     @cached_property
     def _scorer(self) -> Scorer:
-        return self.method.scorer(self.body)
+        return self.method.scorer(self._body)
 
     def __getstate__(self) -> dict[str, Any]:
         # The scorer is made anew: it holds indexes and functions that no file need keep.
@@ -205,6 +219,18 @@ class HeldModel(Model):
     and cannot tell ChaCha20 from random.
     """
 
+    __slots__ = ("_body",)  # not among the attributes that are listed, printed or copied
+
+    @property
+    def body(self) -> Body:
+        """Refuse: the arrays are exact counts and the key."""
+        raise self._refusal()
+
+    @property
+    def promise(self) -> str:
+        """What is promised, and to whom it is not."""
+        return super().promise if self.guarantee is None else f"{super().promise}\n{HELD}"
+
     def write(self, file: BinaryIO) -> None:
         """Refuse: the file would hold exact counts."""
         raise self._refusal()
@@ -216,10 +242,18 @@ class HeldModel(Model):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise self._refusal()
 
+    def __getstate__(self) -> dict[str, Any]:
+        raise self._refusal()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]  # like every model
+
     @staticmethod
     def _refusal() -> Refused:
         return Refused(
-            "a held model keeps exact counts, which must not be copied or saved",
+            "a held model keeps exact counts, which must not be read, copied or saved",
             field="form",
             next_step="Use the published form, which is made to be kept.",
         )
