@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
 from anonymaly.errors import BudgetExceeded, InputError, Refused
+from anonymaly.score.grid import Grid
 
 PRIVATE_THRESHOLD = (
     "wants the exact share of outliers among the fitted records, which a private threshold does not tell"
@@ -109,6 +110,15 @@ def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
     seeded = am.GridKNN(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
     assert seeded.guarantee_.guarantee is None
     assert "Nothing is promised" in str(seeded.guarantee_)
+
+
+def test_a_fit_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError("40 GB")
+
+    monkeypatch.setattr(Grid, "release", fail)
+    with pytest.raises(MemoryError, match="40 GB"):
+        am.GridKNN(bounds=BOUNDS, epsilon=1).fit(RECORDS)
 
 
 def test_fits_without_a_seed_draw_anew() -> None:

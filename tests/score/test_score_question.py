@@ -25,8 +25,10 @@ COLUMNS = {name: am.Interval(0, 1) for name in "abcd"}
 
 @pytest.fixture
 def curator(tmp_path: Path) -> am.Curator:
-    columns = {**COLUMNS, "d": am.Categories(["x"])}
-    table = am.Dataset(RECORDS.assign(d="x"), name="t", columns=columns)
+    more = {"e": am.Interval(0, 1), "f": am.Interval(0, 1), "g": am.Interval(0, 1)}
+    narrow = am.Interval(2**60, 2**60 + 1)  # one double
+    columns = {**COLUMNS, "d": am.Categories(["x"]), **more, "h": narrow}
+    table = am.Dataset(RECORDS.assign(d="x", e=0.5, f=0.5, g=0.5, h=2**60), name="t", columns=columns)
     return am.Curator(table, budget=10, ledger=tmp_path / "t.ledger")
 
 
@@ -70,6 +72,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"method": "grid", "distance": "cosine"}, "distance"),
     ({"method": "grid", "threshold": -1}, "threshold"),
     ({"method": "grid", "cells": 500, "threshold": 1}, "no file could hold"),
+    ({"method": "grid", "threshold": 1, "columns": ["a", "b", "c", "e", "f", "g"]}, "no file could hold"),
+    ({"columns": ["a", "h"]}, "bounds of h, .* are too near"),
     ({"method": "grid", "cells": 1000, "distance": "euclidean"}, "too many for euclidean"),
     ({"contamination": 0}, "contamination: must be positive"),
     ({"contamination": 0.7}, "contamination"),

@@ -22,7 +22,7 @@ from anonymaly.errors import InputError
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.guarantee import Guarantee
 from anonymaly.noise import Noise
-from anonymaly.query import answer_with
+from anonymaly.query import StageFailure, answer_with, root_cause
 from anonymaly.score.model import HELD, NO_PROMISE, HeldModel, Model
 from anonymaly.score.query import Score
 from anonymaly.simulation import simulate
@@ -145,7 +145,10 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             return model, FitGuarantee(None, charged=False)
         declaration = dataset.declaration
         resolved = query.resolve(declaration)
-        model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
+        try:
+            model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
+        except StageFailure as failure:
+            raise root_cause(failure) from None  # the caller's own records: the real error helps
         held = isinstance(model, HeldModel)
         return model, FitGuarantee(resolved.promise(declaration), charged=False, held=held)
 
