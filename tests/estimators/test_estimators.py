@@ -182,7 +182,7 @@ def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path:
     ):
         with pytest.raises(InputError, match=said):
             am.GridKNN(epsilon=0.5, curator=curator, **options).fit(RECORDS)
-    with pytest.raises(InputError, match="age"):
+    with pytest.raises(InputError, match="X: must be a frame"):
         am.GridKNN(epsilon=0.5, curator=curator).fit(RECORDS.to_numpy())
     with pytest.raises(Refused, match="cannot be stored"):
         am.GridKNN(epsilon=0.5, curator=curator, form="held").fit(RECORDS)
@@ -197,6 +197,69 @@ def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path:
     with pytest.raises(InputError, match="person"):
         am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS)
     assert curator.spent == account.spent == 0
+
+
+def test_a_fit_needs_only_its_own_columns_of_an_account(tmp_path: Path) -> None:
+    columns = {**DECLARED, "ward": am.Categories(["A"]), "seen": am.Timestamps("2020-01-01", "2021-01-01")}
+    table = am.Dataset(
+        RECORDS.assign(ward="A", seen=pd.Timestamp("2020-05-05")), name="patients", columns=columns
+    )
+    account = am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "patients.ledger")
+    detector = am.MarginalHistograms(epsilon=1, curator=account).fit(RECORDS[["bmi"]])
+    assert detector.model_.columns == ("bmi",)
+    assert detector.score_samples(ODD[["bmi"]]).shape == (2,)
+    with pytest.raises(InputError, match="no declared column 'pay'"):
+        am.MarginalHistograms(epsilon=1, curator=account).fit(RECORDS.rename(columns={"age": "pay"}))
+    assert account.spent == 1
+
+
+def test_a_pickled_detector_leaves_its_curator_behind(curator: am.Curator) -> None:
+    detector = am.MarginalHistograms(epsilon=0.5, curator=curator).fit(RECORDS)
+    again = pickle.loads(pickle.dumps(detector))  # noqa: S301 - our own
+    assert detector.curator is curator
+    assert again.curator is None
+    assert np.array_equal(again.score_samples(ODD), detector.score_samples(ODD))
+    with pytest.raises(InputError, match="curator: was left behind"):
+        again.fit(RECORDS)
+    again.set_params(curator=curator).fit(RECORDS)
+    assert curator.spent == 1.0
+
+
+def test_saved_models_have_the_records_own_columns(tmp_path: Path) -> None:
+    frame = RECORDS.rename(columns={"age": "Age in years", "bmi": "gewicht/größe²"})
+    for kind, seed in ((am.GridKNN, 1), (am.MarginalHistograms, None)):
+        detector = kind(bounds=[(0, 120), (10, 70)], epsilon=4, random_state=seed).fit(frame)
+        detector.model_.save(tmp_path / "m.model")
+        loaded = am.Model.load(tmp_path / "m.model")
+        assert loaded.columns == tuple(frame.columns)
+        turned = frame[frame.columns[::-1]]
+        assert np.array_equal(-loaded.score(turned), detector.score_samples(frame))
+
+
+def test_a_search_may_hand_out_numpy_numbers() -> None:
+    search = GridSearchCV(
+        am.GridKNN(bounds=BOUNDS, epsilon=np.float64(4), rows=np.int64(500), contamination=None),
+        {"cells": np.arange(2, 4), "weighted": np.array([True, False]), "epsilon": np.array([1, 2])},
+        cv=2,
+        scoring=_outliers_found,
+        error_score="raise",
+    )
+    assert am.search_cost(search).epsilon == "26"
+    search.fit(RECORDS, np.zeros(len(RECORDS)))
+
+
+def test_splits_that_come_once_are_not_used_up() -> None:
+    search = GridSearchCV(am.GridKNN(bounds=BOUNDS, epsilon=1), {"cells": [2]}, cv=KFold(3).split(RECORDS))
+    with pytest.raises(InputError, match="cv: gives its splits once"):
+        am.search_cost(search)
+    search.cv = list(search.cv)
+    assert am.search_cost(search).fits == 4
+
+
+def test_an_offset_goes_with_its_threshold() -> None:
+    detector = am.GridKNN(bounds=BOUNDS, epsilon=4, random_state=1).fit(RECORDS)
+    assert detector.offset_ == -detector.model_.threshold
+    assert not hasattr(detector.set_params(contamination=None).fit(RECORDS), "offset_")
 
 
 def test_pipelines_clones_and_pickles_work() -> None:

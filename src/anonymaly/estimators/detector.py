@@ -85,9 +85,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """
         records = validate_data(self, X, dtype=np.float64)
         to_nano(self.epsilon)
-        names = [f"x{axis}" for axis in range(self.n_features_in_)]
-        if hasattr(self, "feature_names_in_"):
-            names = [str(name) for name in self.feature_names_in_]
+        places = [f"x{axis}" for axis in range(self.n_features_in_)]
+        names = [str(name) for name in getattr(self, "feature_names_in_", places)]
         table = pa.table({name: records[:, axis] for axis, name in enumerate(names)})
         if self.curator is None:
             self.model_, self.guarantee_ = self._alone(table, names)
@@ -95,6 +94,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             self.model_, self.guarantee_ = self._charged(self.curator, table, names)
         if self.model_.threshold is not None:
             self.offset_ = -self.model_.threshold
+        elif hasattr(self, "offset_"):
+            del self.offset_  # of the fit before
         return self
 
     def score_samples(self, X: Any) -> Floats:  # noqa: N803
@@ -120,20 +121,28 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def query(self, columns: list[str]) -> Score:
         """Return the question that ``fit`` asks about these columns."""
-        options = {name: getattr(self, name) for name in self._options}
-        return Score(
-            columns=columns,
-            method=self._method,
-            rows=self.rows,
-            contamination=self.contamination,
-            epsilon=self.epsilon,
-            **options,
-        )
+        given = {name: getattr(self, name) for name in (*self._options, "rows", "contamination", "epsilon")}
+        # Searches over numpy.arange hand out NumPy's own numbers.
+        plain = {name: item.item() for name, item in given.items() if isinstance(item, np.generic)}
+        return Score(columns=columns, method=self._method, **{**given, **plain})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in a file or in another process has: all but the curator, whose ledger stays."""
+        state: dict[str, Any] = super().__getstate__()
+        if state.get("curator") is not None:
+            state = {**state, "curator": None, "_curator_left": True}
+        return state
 
     def _alone(self, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask without an account: the promise is about this fit alone."""
         # Names of columns are declared in another alphabet than frames allow, so positions stand for them.
         places = [f"x{axis}" for axis in range(len(names))]
+        if self.bounds is None and hasattr(self, "_curator_left"):
+            raise InputError(
+                "was left behind when this estimator was pickled, with its ledger",
+                field="curator",
+                next_step="Call set_params(curator=…) before another fit; search with n_jobs=1.",
+            )
         domains = read_bounds(self.bounds, names)
         columns: dict[str, Domain] = dict(zip(places, domains.values(), strict=True))
         seeded = self.random_state is not None
@@ -142,7 +151,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         if seeded:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             model = simulate(query, dataset, seed=seed).value
-            return model, FitGuarantee(None, charged=False)
+            return model.with_columns(names), FitGuarantee(None, charged=False)
         declaration = dataset.declaration
         resolved = query.resolve(declaration)
         try:
@@ -150,7 +159,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         except StageFailure as failure:
             raise root_cause(failure) from None  # the caller's own records: the real error helps
         held = isinstance(model, HeldModel)
-        return model, FitGuarantee(resolved.promise(declaration), charged=False, held=held)
+        promised = FitGuarantee(resolved.promise(declaration), charged=False, held=held)
+        return model.with_columns(names), promised
 
     def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask the account's curator about these rows; bounds are those that the owner declared."""
@@ -161,6 +171,16 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
                     field=field,
                     next_step="Leave it out: the account declares the bounds, and its noise has no seed.",
                 )
+        if not hasattr(self, "feature_names_in_"):
+            raise InputError(
+                "must be a frame where a curator is given: its account knows columns by name",
+                field="X",
+                next_step=f"Give a frame with some of {', '.join(curator.declaration.columns)}.",
+            )
+        # The declaration is the account's; columns that the fit does not ask about need no values.
+        for name in curator.declaration.columns:
+            if name not in names:
+                table = table.append_column(name, pa.nulls(len(table)))
         with contextlib.closing(curator.about(table)) as account:
             answer = account.ask(self.query(names))
         return answer.value, FitGuarantee(answer.guarantee, charged=True)

@@ -32,6 +32,7 @@ class MarginalHistograms(PrivateDetector):
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
         ``adjacency="replace"``: else folds shift when one record goes, and the promise would be false.
+        A pickled copy goes without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
         Repeatable noise, for public data only: nothing is promised then.
 
@@ -48,7 +49,7 @@ class MarginalHistograms(PrivateDetector):
     guarantee_ : FitGuarantee
         What the fit promises.
     offset_ : float
-        Minus the private threshold.
+        Minus the private threshold; not there without ``contamination``.
 
     Examples
     --------

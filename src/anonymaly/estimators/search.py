@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,12 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
             "fits no private detector",
             field="search",
             next_step="Give a search over GridKNN, MarginalHistograms or a pipeline with one of them.",
+        )
+    if isinstance(search.cv, Iterator):
+        raise InputError(
+            "gives its splits once, and counting them would leave none for the search",
+            field="cv",
+            next_step="Give a list of them, such as cv=list(KFold(5).split(X)).",
         )
     splits = check_cv(search.cv, y).get_n_splits(X, y)
     refit = max(costs) if search.refit else 0

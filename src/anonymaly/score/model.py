@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -103,13 +104,16 @@ class Model:
 
     def with_threshold(self, contamination: float, threshold: float) -> Model:
         """Return the model with a threshold that was found privately."""
+        return self._changed(self.space, contamination, threshold)
+
+    def with_columns(self, names: Sequence[str]) -> Model:
+        """Return the model with other names of its columns, in their order."""
+        space = replace(self.space, columns=tuple(names))
+        return self._changed(space, self.contamination, self.threshold)
+
+    def _changed(self, space: Space, contamination: float | None, threshold: float | None) -> Model:
         return type(self)(
-            self.method,
-            self.space,
-            self._body,
-            self.guarantee,
-            contamination=contamination,
-            threshold=threshold,
+            self.method, space, self._body, self.guarantee, contamination=contamination, threshold=threshold
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

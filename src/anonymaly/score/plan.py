@@ -147,7 +147,7 @@ def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tupl
                 raise InputError(
                     f"the bounds of {name}, {domain.describe()}, are too near or too far to divide between",
                     field="columns",
-                    next_step="Leave it out, or declare wider bounds, or values with their offset taken away.",
+                    next_step="Leave it out, or declare wider bounds, or values without their offset.",
                 )
             known[name] = (low, high)
     return known
