@@ -30,7 +30,7 @@ from anonymaly.simulation import simulate
 Floats = npt.NDArray[np.float64]
 AS_GIVEN = (
     "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
-    "sorted by them before is not covered, and predictions on them are computed from them."
+    "split by their values before is not covered, and predictions on them are computed from them."
 )
 
 

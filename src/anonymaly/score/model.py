@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -161,11 +162,11 @@ class Model:
                 space,
                 body,
                 None if promised is None else Guarantee.read(promised),
-                contamination=about["contamination"],
-                threshold=about["threshold"],
+                contamination=_number(about["contamination"]),
+                threshold=_number(about["threshold"]),
             )
             method.check(body)
-        except (InputError, KeyError, TypeError, ValueError):
+        except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
             raise InputError(
                 f"{name} is not a model that this version knows",
                 field="model",
@@ -216,6 +217,15 @@ class Model:
         return f"Model({self.method.name}, columns={list(self.columns)}, {promised})"
 
 
+def _number(value: Any) -> float | None:
+    """Return a number that a file holds, or None; raise ValueError of anything else."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("not a number")
+    return float(value)
+
+
 class HeldModel(Model):
     """A model that keeps exact counts and a secret key inside, and therefore stays where it was made.
 
@@ -252,7 +262,7 @@ class HeldModel(Model):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = None  # type: ignore[assignment]  # like every model
+    __hash__ = None  # like every model
 
     @staticmethod
     def _refusal() -> Refused:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,8 @@ class Space:
         columns = tuple(str(name) for name in data["columns"])
         lows, highs = (tuple(float(bound) for bound in data[side]) for side in ("lows", "highs"))
         pairs = list(zip(lows, highs, strict=True))
-        if not columns or len(columns) != len(pairs) or not all(low < high for low, high in pairs):
+        names, divisible = len(set(columns)), all(0 < high - low < math.inf for low, high in pairs)
+        if not columns or not names == len(columns) == len(pairs) or not divisible:
             raise ValueError("columns and bounds do not fit")
         return cls(columns, lows, highs)
 
