@@ -127,7 +127,9 @@ class Curator:
         """Return a curator of the same account for other rows of the declared columns, such as a fold.
 
         Whatever is asked of it is charged to this account, and is never an answer that was given before:
-        rows are told apart by a version of their own.
+        rows are told apart by a version of their own. Which rows they are must follow from their positions
+        alone. That keeps the account's promise where one record is replaced by another; where one comes or
+        goes, it would move others from part to part, so such an account refuses.
         """
         declared = self.dataset.declaration
         if declared.person is not None or declared.key is not None:
@@ -135,6 +137,13 @@ class Curator:
                 f"the account knows rows by {declared.person or declared.key}, which other rows do not have",
                 field="person" if declared.person else "key",
                 next_step="Ask the curator of the whole table.",
+            )
+        if self.declaration.adjacency != "replace":
+            raise Refused(
+                "a record that comes or goes moves others from one part of the rows to the next, so that "
+                "asking about parts would break the account's promise",
+                field="adjacency",
+                next_step="Open the account with adjacency='replace', where every record keeps its place.",
             )
         other = Dataset(
             source,

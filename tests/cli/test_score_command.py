@@ -149,10 +149,26 @@ def test_bad_input_is_explained_before_anything_is_spent(
 )
 def test_a_bad_value_in_the_records_leaves_no_half_file(run: Run, folder: Path, age: str, said: str) -> None:
     (folder / "bad.csv").write_text(f"age,bmi\n50,25\n{age},25\n")
+    run("count", "patients.yaml", "--epsilon", "0.1")
     done = run("score", "patients.yaml", "bad.csv", "-o", "scores.csv", "--epsilon", "1")
     assert done.returncode == 2
     assert said in done.stderr
     assert not [path.name for path in folder.iterdir() if "scores" in path.name or "partial" in path.name]
+    assert _spent(run) == "0.1", "the beginning of the file is read before the charge"
+
+
+def test_a_bad_value_far_into_the_records_says_that_the_model_is_kept(run: Run, folder: Path) -> None:
+    ages = np.full(record_files.ROWS + 1, 50.0)
+    ages[-1] = np.nan
+    pd.DataFrame({"age": ages, "bmi": 25.0}).to_parquet(folder / "late.parquet")
+    done = run("score", "patients.yaml", "late.parquet", "-o", "scores.csv", "--epsilon", "1")
+    assert done.returncode == 2
+    assert "is missing" in done.stderr
+    assert "charged and is stored" in " ".join(done.stderr.split())
+    assert not (folder / "scores.csv").exists()
+    again = run("score", "patients.yaml", "new.csv", "-o", "scores.csv", "--epsilon", "1")
+    assert again.returncode == 0
+    assert _spent(run) == "1"
 
 
 def test_a_model_file_of_another_question_is_not_used_by_mistake(run: Run, folder: Path) -> None:

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
 from anonymaly.errors import BudgetExceeded, InputError, Refused
+from anonymaly.score.grid import Grid
 
 PRIVATE_THRESHOLD = (
     "wants the exact share of outliers among the fitted records, which a private threshold does not tell"
@@ -38,6 +39,7 @@ RECORDS = pd.DataFrame(
     {"age": np.random.default_rng(1).normal(50, 8, 500), "bmi": np.random.default_rng(2).normal(25, 3, 500)}
 )
 BOUNDS = {"age": (0, 120), "bmi": (10, 70)}
+DECLARED = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
 ODD = pd.DataFrame({"age": [50.0, 119.0], "bmi": [25.0, 69.0]})
 KINDS = [am.GridKNN, am.MarginalHistograms]
 
@@ -103,10 +105,20 @@ def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
     assert alone.guarantee_.guarantee == alone.model_.guarantee
     assert alone.guarantee_.guarantee.epsilon == "0.5"
     assert "This fit alone" in str(alone.guarantee_)
-    assert "k fits cost k·0.5" in str(alone.guarantee_)
+    assert "k fits to them cost k·0.5" in str(alone.guarantee_)
+    assert "as they were given to fit" in str(alone.guarantee_)
     seeded = am.GridKNN(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
     assert seeded.guarantee_.guarantee is None
     assert "Nothing is promised" in str(seeded.guarantee_)
+
+
+def test_a_fit_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError("40 GB")
+
+    monkeypatch.setattr(Grid, "release", fail)
+    with pytest.raises(MemoryError, match="40 GB"):
+        am.GridKNN(bounds=BOUNDS, epsilon=1).fit(RECORDS)
 
 
 def test_fits_without_a_seed_draw_anew() -> None:
@@ -118,9 +130,8 @@ def test_fits_without_a_seed_draw_anew() -> None:
 
 @pytest.fixture
 def curator(tmp_path: Path) -> am.Curator:
-    columns = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
-    table = am.Dataset(RECORDS, name="patients", columns=columns)
-    return am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+    table = am.Dataset(RECORDS, name="patients", columns=DECLARED)
+    return am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "patients.ledger")
 
 
 def test_with_a_curator_every_fit_is_charged(curator: am.Curator) -> None:
@@ -139,6 +150,31 @@ def test_with_a_curator_every_fit_is_charged(curator: am.Curator) -> None:
     assert len(curator.answers()) == 4
 
 
+def test_an_account_where_records_come_and_go_refuses_parts_of_the_rows(tmp_path: Path) -> None:
+    table = am.Dataset(RECORDS, name="patients", columns=DECLARED)
+    account = am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+    for refused in (
+        lambda: am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS),
+        lambda: account.about(RECORDS),
+    ):
+        with pytest.raises(Refused, match="adjacency='replace'"):
+            refused()
+    assert account.spent == 0
+
+
+def _training(rows: list[int]) -> list[set[int]]:
+    return [{rows[place] for place in part} for part, _ in KFold(5).split(rows)]
+
+
+def test_folds_by_position_shift_when_a_record_goes_and_stay_when_one_is_replaced() -> None:
+    rows = list(range(10))
+    gone, replaced = _training(rows[1:]), _training([10, *rows[1:]])
+    changed = [len(part ^ other) for part, other in zip(_training(rows), gone, strict=True)]
+    assert changed == [1, 3, 3, 3, 2]  # what the page of the proof says
+    for part, other in zip(_training(rows), replaced, strict=True):
+        assert part ^ other in (set(), {0, 10})
+
+
 def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path: Path) -> None:
     for options, said in (
         ({"bounds": BOUNDS}, "bounds: is given beside"),
@@ -146,7 +182,7 @@ def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path:
     ):
         with pytest.raises(InputError, match=said):
             am.GridKNN(epsilon=0.5, curator=curator, **options).fit(RECORDS)
-    with pytest.raises(InputError, match="age"):
+    with pytest.raises(InputError, match="X: must be a frame"):
         am.GridKNN(epsilon=0.5, curator=curator).fit(RECORDS.to_numpy())
     with pytest.raises(Refused, match="cannot be stored"):
         am.GridKNN(epsilon=0.5, curator=curator, form="held").fit(RECORDS)
@@ -157,10 +193,73 @@ def test_a_curators_columns_and_unit_bind_the_fit(curator: am.Curator, tmp_path:
         max_rows=2,
         columns={"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)},
     )
-    account = am.Curator(person, budget=1, ledger=tmp_path / "persons.ledger")
+    account = am.Curator(person, budget=1, adjacency="replace", ledger=tmp_path / "persons.ledger")
     with pytest.raises(InputError, match="person"):
         am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS)
     assert curator.spent == account.spent == 0
+
+
+def test_a_fit_needs_only_its_own_columns_of_an_account(tmp_path: Path) -> None:
+    columns = {**DECLARED, "ward": am.Categories(["A"]), "seen": am.Timestamps("2020-01-01", "2021-01-01")}
+    table = am.Dataset(
+        RECORDS.assign(ward="A", seen=pd.Timestamp("2020-05-05")), name="patients", columns=columns
+    )
+    account = am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "patients.ledger")
+    detector = am.MarginalHistograms(epsilon=1, curator=account).fit(RECORDS[["bmi"]])
+    assert detector.model_.columns == ("bmi",)
+    assert detector.score_samples(ODD[["bmi"]]).shape == (2,)
+    with pytest.raises(InputError, match="no declared column 'pay'"):
+        am.MarginalHistograms(epsilon=1, curator=account).fit(RECORDS.rename(columns={"age": "pay"}))
+    assert account.spent == 1
+
+
+def test_a_pickled_detector_leaves_its_curator_behind(curator: am.Curator) -> None:
+    detector = am.MarginalHistograms(epsilon=0.5, curator=curator).fit(RECORDS)
+    again = pickle.loads(pickle.dumps(detector))  # noqa: S301 - our own
+    assert detector.curator is curator
+    assert again.curator is None
+    assert np.array_equal(again.score_samples(ODD), detector.score_samples(ODD))
+    with pytest.raises(InputError, match="curator: was left behind"):
+        again.fit(RECORDS)
+    again.set_params(curator=curator).fit(RECORDS)
+    assert curator.spent == 1.0
+
+
+def test_saved_models_have_the_records_own_columns(tmp_path: Path) -> None:
+    frame = RECORDS.rename(columns={"age": "Age in years", "bmi": "gewicht/größe²"})
+    for kind, seed in ((am.GridKNN, 1), (am.MarginalHistograms, None)):
+        detector = kind(bounds=[(0, 120), (10, 70)], epsilon=4, random_state=seed).fit(frame)
+        detector.model_.save(tmp_path / "m.model")
+        loaded = am.Model.load(tmp_path / "m.model")
+        assert loaded.columns == tuple(frame.columns)
+        turned = frame[frame.columns[::-1]]
+        assert np.array_equal(-loaded.score(turned), detector.score_samples(frame))
+
+
+def test_a_search_may_hand_out_numpy_numbers() -> None:
+    search = GridSearchCV(
+        am.GridKNN(bounds=BOUNDS, epsilon=np.float64(4), rows=np.int64(500), contamination=None),
+        {"cells": np.arange(2, 4), "weighted": np.array([True, False]), "epsilon": np.array([1, 2])},
+        cv=2,
+        scoring=_outliers_found,
+        error_score="raise",
+    )
+    assert am.search_cost(search).epsilon == "26"
+    search.fit(RECORDS, np.zeros(len(RECORDS)))
+
+
+def test_splits_that_come_once_are_not_used_up() -> None:
+    search = GridSearchCV(am.GridKNN(bounds=BOUNDS, epsilon=1), {"cells": [2]}, cv=KFold(3).split(RECORDS))
+    with pytest.raises(InputError, match="cv: gives its splits once"):
+        am.search_cost(search)
+    search.cv = list(search.cv)
+    assert am.search_cost(search).fits == 4
+
+
+def test_an_offset_goes_with_its_threshold() -> None:
+    detector = am.GridKNN(bounds=BOUNDS, epsilon=4, random_state=1).fit(RECORDS)
+    assert detector.offset_ == -detector.model_.threshold
+    assert not hasattr(detector.set_params(contamination=None).fit(RECORDS), "offset_")
 
 
 def test_pipelines_clones_and_pickles_work() -> None:
@@ -179,6 +278,11 @@ def test_a_held_detector_scores_and_cannot_be_pickled() -> None:
     with pytest.raises(Refused, match="exact counts"):
         pickle.dumps(detector)
     clone(detector)  # an unfitted copy holds nothing
+    for told in (str(detector.guarantee_), detector.model_.promise):
+        assert "computational, and for whoever sees scores only" in told
+        assert "holds exact counts" in told
+    published = am.GridKNN(bounds=BOUNDS, cells=8, epsilon=4).fit(RECORDS)
+    assert "computational" not in f"{published.guarantee_} {published.model_.promise}"
 
 
 def test_without_contamination_there_are_scores_and_no_verdicts() -> None:

@@ -20,7 +20,9 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError, Refused
+from anonymaly.score.grid import Grid
 from anonymaly.score.model import HeldModel, Model
+from anonymaly.score.model_file import read_model, write_model
 
 RECORDS = pd.DataFrame({"age": [30.0, 31, 32, 60] * 40, "bmi": [21, 22, 23, 24] * 40})
 COLUMNS = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
@@ -191,6 +193,15 @@ def test_parameters_that_no_grid_has_are_refused() -> None:
     for name, item in (
         ("rate", "0"),
         ("rate", "x"),
+        ("rate", "1/0"),
+        ("rate", "1e999999999"),
+        ("rate", 1),
+        ("neighbours", 10**30),
+        ("neighbours", True),
+        ("threshold", "1"),
+        ("threshold", -1),
+        ("depth", "3"),
+        ("depth", True),
         ("cells", 1),
         ("cells", 2.0),
         ("form", "held"),
@@ -204,6 +215,60 @@ def test_parameters_that_no_grid_has_are_refused() -> None:
             Model.read(file)
 
 
+def _forged(model: Model, **changes: Any) -> io.BytesIO:
+    """Return the file with parts of its text changed and a digest that fits."""
+    source, target = io.BytesIO(), io.BytesIO()
+    model.write(source)
+    about, body = read_model(source, "it")
+    write_model(target, {**about, **changes}, body)
+    target.seek(0)
+    return target
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threshold": "1"},
+        {"threshold": True},
+        {"contamination": [0.1]},
+        {"parameters": []},
+        {"guarantee": []},
+        {"guarantee": "ε"},
+        {"space": {"columns": ["a", "b"], "lows": [-1e308, 0], "highs": [1e308, 1]}},
+        {"space": {"columns": ["a", "a"], "lows": [0, 0], "highs": [1, 1]}},
+        {"space": None},
+    ],
+    ids=str,
+)
+def test_a_forged_file_of_other_types_is_refused(model: Model, changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="not a model that this version knows"):
+        Model.read(_forged(model, **changes))
+    assert Model.read(_forged(model)) == model
+
+
+def test_a_forged_lattice_whose_walks_would_overflow_is_refused() -> None:
+    euclidean = {**_simulate(method="grid").method.parameters(), "distance": "euclidean"}
+    assert Grid.restore(2, {**euclidean, "cells": 100}).cells == 100
+    with pytest.raises(InputError, match="too many for euclidean"):
+        Grid.restore(2, {**euclidean, "cells": 1024})
+
+
+@pytest.mark.parametrize("shape", [(10**13,), (2**62, 4), (3, 7), (-1, -8)])
+def test_an_array_that_claims_another_size_is_refused_before_room_is_made(
+    model: Model, shape: tuple[int, ...]
+) -> None:
+    claimed = io.BytesIO()
+    np.lib.format.write_array_header_1_0(claimed, {"descr": "<i8", "fortran_order": False, "shape": shape})
+    source, target = io.BytesIO(), io.BytesIO()
+    model.write(source)
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for place, name in enumerate(sorted(old.namelist(), reverse=True)):
+            new.writestr(name, old.read(name) if place else claimed.getvalue() + bytes(64))
+    target.seek(0)
+    with pytest.raises(InputError, match="no model, or is cut off"):
+        Model.read(target)
+
+
 def test_a_held_model_scores_and_refuses_to_leave(tmp_path: Path) -> None:
     model = _simulate(method="grid", cells=5, form="held")
     assert isinstance(model, HeldModel)
@@ -215,9 +280,13 @@ def test_a_held_model_scores_and_refuses_to_leave(tmp_path: Path) -> None:
         lambda: copy.deepcopy(model),
         lambda: copy.copy(model),
         lambda: model.write(io.BytesIO()),
+        lambda: model.body,
+        model.__getstate__,
     ):
         with pytest.raises(Refused, match="exact counts"):
             leave()
     assert not (tmp_path / "held.model").exists()
     assert "body" not in model.to_dict()
-    assert str(model.body["counts"].tolist()) not in repr(model)
+    assert not any(isinstance(item, np.ndarray | dict) for item in vars(model).values())
+    assert model.with_threshold(0.1, 1.0).is_unusual(NEW).shape == (3,)
+    assert model != _simulate(method="grid", cells=5, form="held")

@@ -25,8 +25,10 @@ COLUMNS = {name: am.Interval(0, 1) for name in "abcd"}
 
 @pytest.fixture
 def curator(tmp_path: Path) -> am.Curator:
-    columns = {**COLUMNS, "d": am.Categories(["x"])}
-    table = am.Dataset(RECORDS.assign(d="x"), name="t", columns=columns)
+    more = {"e": am.Interval(0, 1), "f": am.Interval(0, 1), "g": am.Interval(0, 1)}
+    narrow = am.Interval(2**60, 2**60 + 1)  # one double
+    columns = {**COLUMNS, "d": am.Categories(["x"]), **more, "h": narrow}
+    table = am.Dataset(RECORDS.assign(d="x", e=0.5, f=0.5, g=0.5, h=2**60), name="t", columns=columns)
     return am.Curator(table, budget=10, ledger=tmp_path / "t.ledger")
 
 
@@ -70,6 +72,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"method": "grid", "distance": "cosine"}, "distance"),
     ({"method": "grid", "threshold": -1}, "threshold"),
     ({"method": "grid", "cells": 500, "threshold": 1}, "no file could hold"),
+    ({"method": "grid", "threshold": 1, "columns": ["a", "b", "c", "e", "f", "g"]}, "no file could hold"),
+    ({"columns": ["a", "h"]}, "bounds of h, .* are too near"),
     ({"method": "grid", "cells": 1000, "distance": "euclidean"}, "too many for euclidean"),
     ({"contamination": 0}, "contamination: must be positive"),
     ({"contamination": 0.7}, "contamination"),
@@ -113,7 +117,7 @@ def _held(noise: Noise, cells: int = 2) -> Any:
 
 
 def test_every_held_release_has_a_fresh_key() -> None:
-    keys = [_held(Noise.system()).body["key"].tobytes() for _ in range(10)]
+    keys = [_held(Noise.system())._body["key"].tobytes() for _ in range(10)]
     assert len(set(keys)) == 10
     assert all(len(key) == 32 for key in keys)
     bits = np.unpackbits(np.frombuffer(b"".join(keys), np.uint8))
@@ -122,7 +126,7 @@ def test_every_held_release_has_a_fresh_key() -> None:
 
 def test_keyed_noise_of_a_lattices_cells_has_the_law_of_the_charge() -> None:
     model = _held(Noise.system(), cells=100)
-    noise = Noise.keyed(model.body["key"].tobytes())
+    noise = Noise.keyed(model._body["key"].tobytes())
     drawn = noise.two_sided_geometric_at(Fraction(model.method.rate), np.arange(10_000))
     assert model.method.rate == "1"
     assert fit_integers(drawn, lambda value: two_sided_geometric_mass(Fraction(1), value)).fits

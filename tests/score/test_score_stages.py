@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ import anonymaly as am
 from anonymaly.audit.fit import fit_outcomes
 from anonymaly.dataset import Dataset
 from anonymaly.domain import Interval, Unbounded
+from anonymaly.engine import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST, bin_bounds, least_count, release_bounds
 from anonymaly.score.model import Model
 from anonymaly.score.plan import make_plan
 from anonymaly.score.query import Score
-from anonymaly.score.summary import count_magnitudes, count_scores
+from anonymaly.score.summary import count_for, count_magnitudes, count_scores
 from anonymaly.score.threshold import Quantile, candidates, release_threshold
 
 
@@ -82,6 +84,35 @@ def test_magnitudes_are_the_same_on_postgresql(postgres: str) -> None:
         )
     table = Dataset(postgres, table="t", name="t", columns={"a": Unbounded()}).table
     assert count_magnitudes(table, ["a"], ["a"])[0].tolist() == _expected()
+
+
+EXTREMES = [5e-324, 6e-323, 3e-322, 1e-320, -5e-324, 0.0, -0.0, 1.7e308, -1.7e308, 120.0, 61.5]
+
+
+@pytest.mark.parametrize(
+    ("domain", "query"),
+    [
+        (Interval(0, 120), Score(columns=["a"], contamination="0.1", epsilon=1)),
+        (Interval(0, 120), Score(columns=["a"], method="grid", cells=7, contamination="0.1", epsilon=1)),
+        (Interval(0, 1.7e308), Score(columns=["a"], bins=8, pair_bins=0, epsilon=1)),
+        (Interval(-1, 0.5), Score(columns=["a"], method="grid", cells=8, epsilon=1)),
+    ],
+)
+def test_no_value_makes_the_engine_fail_or_count_otherwise(
+    postgres: str, domain: Interval, query: Score, tmp_path: Path
+) -> None:
+    values = EXTREMES + [float(value % 100) for value in range(200)]
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE t (a double precision)")
+        connection.cursor().executemany("INSERT INTO t VALUES (%s)", [(value,) for value in values])
+    there = Dataset(postgres, table="t", name="t", columns={"a": domain})
+    here = Dataset(pd.DataFrame({"a": values}), name="t", columns={"a": domain})
+    # Whether an answer comes must not hang on one row: the charge stands either way, and everyone sees it.
+    model = am.Curator(there, budget=1, ledger=tmp_path / "t.ledger").ask(query).value
+    counts = [count_for(model.method, dataset.table, model.space).to_pylist() for dataset in (there, here)]
+    assert sorted(map(str, counts[0])) == sorted(map(str, counts[1]))
+    expected = np.sort(model.space.points(np.array(values)[:, None])[:, 0])
+    assert np.array_equal(np.sort(collect(model.space.cube(there.table)).column("x0").to_numpy()), expected)
 
 
 def _chance_of_one_bin(count: int, place: int, least: int, rate: float) -> float:
@@ -195,7 +226,7 @@ def test_scores_of_reference_records_are_counted_between_the_edges() -> None:
         _frame(), name="t", public=True, columns={"a": Interval(0, 100), "b": Interval(-1000, 0)}
     )
     model: Model = am.simulate(am.Score(columns=["a", "b"], rows=400, epsilon=5), table, seed=1).value
-    edges = candidates(*model.method.score_range(model.body))
+    edges = candidates(*model.score_range)
     scores = model.score(_frame())
     counts = count_scores(table.table, model, edges)
     assert counts.sum() == 400

@@ -167,7 +167,7 @@ def _written(stage: Stage) -> Stage:
 
 def _texts(model: Model) -> list[str]:
     """Return two counts of what was released, moved into the range that is looked at."""
-    body = model.body
+    body = model._body  # which a held model shows to nobody else
     if model.method.name == "marginals":
         return [str(_moved(int(body["columns"][axis, 0]))) for axis in range(2)]
     kept = {int(cell[0]): int(count) for cell, count in zip(body["cells"], body["counts"], strict=True)}

@@ -60,7 +60,8 @@ def _released(release: Release, **options: Any) -> Case:
 
 
 def _with_body(model: Model, **body: Any) -> Model:
-    return type(model)(model.method, model.space, {**model.body, **body}, model.guarantee)
+    inside = {**model._body, **body}  # which a held model shows to nobody else
+    return type(model)(model.method, model.space, inside, model.guarantee)
 
 
 def _twice_the_rate(counts: Any, model: Model, rate: Fraction, noise: Noise) -> Model:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ class RecordFile:
                 next_step=f"The model scores {', '.join(numbers)}.",
             )
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Generator[pa.RecordBatch, None, None]:
         """Yield the records in order; of a file without any, one empty batch."""
         with self._explained(), self._open() as file:
             schema, empty = file.schema, True

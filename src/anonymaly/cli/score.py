@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from anonymaly.domain import Interval, Unbounded
 from anonymaly.epsilon import to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.score.model import Model
+from anonymaly.score.space import read_numbers
 
 Records = Annotated[
     Path | None,
@@ -64,7 +66,14 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         if model is not None:
             released.save(model)
     if records is not None and output is not None:
-        told["records"] = _score_file(released, records, output)
+        try:
+            told["records"] = _score_file(released, records, output)
+        except InputError as problem:
+            if "charged" not in told:
+                raise
+            kept = "The model was charged and is stored: asking for it again is free."
+            step = f"{problem.next_step} {kept}" if problem.next_step else kept
+            raise InputError(problem.problem, field=problem.field, next_step=step) from None
         told["output"] = str(output)
         text += f"\nscored {told['records']:,} records of {records} into {output}"
     if asked.as_json:
@@ -114,7 +123,11 @@ def _without_numbers(answer: Answer) -> dict[str, Any]:
 
 def _check_files(records: Path | None, columns: tuple[str, ...], output: Path | None) -> None:
     if records is not None and output is not None:
-        _refuse_taken(RecordFile(records, columns))
+        file = RecordFile(records, columns)
+        _refuse_taken(file)
+        with contextlib.closing(file.batches()) as batches:
+            # What is wrong with a file is mostly wrong from its beginning; reading all of it could take long.
+            read_numbers(next(batches).select(list(columns)), columns)
         with ScoreFile(output):
             pass
 

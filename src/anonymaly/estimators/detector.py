@@ -22,12 +22,16 @@ from anonymaly.errors import InputError
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.guarantee import Guarantee
 from anonymaly.noise import Noise
-from anonymaly.query import answer_with
-from anonymaly.score.model import NO_PROMISE, Model
+from anonymaly.query import StageFailure, answer_with, root_cause
+from anonymaly.score.model import HELD, NO_PROMISE, HeldModel, Model
 from anonymaly.score.query import Score
 from anonymaly.simulation import simulate
 
 Floats = npt.NDArray[np.float64]
+AS_GIVEN = (
+    "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
+    "split by their values before is not covered, and predictions on them are computed from them."
+)
 
 
 @dataclass(frozen=True)
@@ -36,16 +40,16 @@ class FitGuarantee:
 
     guarantee: Guarantee | None  # None: the noise repeats, and nothing is promised
     charged: bool  # whether an account was charged
+    held: bool = False  # whether the fitted object keeps exact counts inside
 
     def __str__(self) -> str:
         if self.guarantee is None:
             return NO_PROMISE
-        promised = self.guarantee.describe()
+        promised = f"{self.guarantee.describe()}\n{AS_GIVEN}" + (f"\n{HELD}" if self.held else "")
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
-        return (
-            f"{promised}\nThis fit alone; no account keeps count, and k fits cost k·{self.guarantee.epsilon}."
-        )
+        each = self.guarantee.epsilon
+        return f"{promised}\nThis fit alone; no account keeps count, and k fits to them cost k·{each}."
 
 
 class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -68,6 +72,10 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release a model of these records, at the cost of epsilon.
 
+        The promise is about the records as given here. A transformer fitted before, resampling and
+        bootstrapping let one record change many of them, and are not covered; predictions on the same
+        records are functions of those records.
+
         Parameters
         ----------
         X : array or frame
@@ -77,9 +85,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """
         records = validate_data(self, X, dtype=np.float64)
         to_nano(self.epsilon)
-        names = [f"x{axis}" for axis in range(self.n_features_in_)]
-        if hasattr(self, "feature_names_in_"):
-            names = [str(name) for name in self.feature_names_in_]
+        places = [f"x{axis}" for axis in range(self.n_features_in_)]
+        names = [str(name) for name in getattr(self, "feature_names_in_", places)]
         table = pa.table({name: records[:, axis] for axis, name in enumerate(names)})
         if self.curator is None:
             self.model_, self.guarantee_ = self._alone(table, names)
@@ -87,6 +94,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             self.model_, self.guarantee_ = self._charged(self.curator, table, names)
         if self.model_.threshold is not None:
             self.offset_ = -self.model_.threshold
+        elif hasattr(self, "offset_"):
+            del self.offset_  # of the fit before
         return self
 
     def score_samples(self, X: Any) -> Floats:  # noqa: N803
@@ -112,20 +121,28 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def query(self, columns: list[str]) -> Score:
         """Return the question that ``fit`` asks about these columns."""
-        options = {name: getattr(self, name) for name in self._options}
-        return Score(
-            columns=columns,
-            method=self._method,
-            rows=self.rows,
-            contamination=self.contamination,
-            epsilon=self.epsilon,
-            **options,
-        )
+        given = {name: getattr(self, name) for name in (*self._options, "rows", "contamination", "epsilon")}
+        # Searches over numpy.arange hand out NumPy's own numbers.
+        plain = {name: item.item() for name, item in given.items() if isinstance(item, np.generic)}
+        return Score(columns=columns, method=self._method, **{**given, **plain})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in a file or in another process has: all but the curator, whose ledger stays."""
+        state: dict[str, Any] = super().__getstate__()
+        if state.get("curator") is not None:
+            state = {**state, "curator": None, "_curator_left": True}
+        return state
 
     def _alone(self, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask without an account: the promise is about this fit alone."""
         # Names of columns are declared in another alphabet than frames allow, so positions stand for them.
         places = [f"x{axis}" for axis in range(len(names))]
+        if self.bounds is None and hasattr(self, "_curator_left"):
+            raise InputError(
+                "was left behind when this estimator was pickled, with its ledger",
+                field="curator",
+                next_step="Call set_params(curator=…) before another fit; search with n_jobs=1.",
+            )
         domains = read_bounds(self.bounds, names)
         columns: dict[str, Domain] = dict(zip(places, domains.values(), strict=True))
         seeded = self.random_state is not None
@@ -134,11 +151,16 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         if seeded:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             model = simulate(query, dataset, seed=seed).value
-            return model, FitGuarantee(None, charged=False)
+            return model.with_columns(names), FitGuarantee(None, charged=False)
         declaration = dataset.declaration
         resolved = query.resolve(declaration)
-        model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
-        return model, FitGuarantee(resolved.promise(declaration), charged=False)
+        try:
+            model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
+        except StageFailure as failure:
+            raise root_cause(failure) from None  # the caller's own records: the real error helps
+        held = isinstance(model, HeldModel)
+        promised = FitGuarantee(resolved.promise(declaration), charged=False, held=held)
+        return model.with_columns(names), promised
 
     def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask the account's curator about these rows; bounds are those that the owner declared."""
@@ -149,6 +171,16 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
                     field=field,
                     next_step="Leave it out: the account declares the bounds, and its noise has no seed.",
                 )
+        if not hasattr(self, "feature_names_in_"):
+            raise InputError(
+                "must be a frame where a curator is given: its account knows columns by name",
+                field="X",
+                next_step=f"Give a frame with some of {', '.join(curator.declaration.columns)}.",
+            )
+        # The declaration is the account's; columns that the fit does not ask about need no values.
+        for name in curator.declaration.columns:
+            if name not in names:
+                table = table.append_column(name, pa.nulls(len(table)))
         with contextlib.closing(curator.about(table)) as account:
             answer = account.ask(self.query(names))
         return answer.value, FitGuarantee(answer.guarantee, charged=True)

@@ -37,15 +37,24 @@ class GridKNN(PrivateDetector):
     threshold : int, optional
         The smallest noisy count that is published.
     form : {"published", "held"}
-        Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled.
+        Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled, and
+        its promise is computational, for whoever sees scores only.
     contamination : float or None
         Which part of the reference records is abnormal; its threshold takes a tenth of ε.
     rows : int, optional
         How many records there are, where that is public; a fiftieth of ε counts them otherwise.
     curator : Curator, optional
-        Charge its account for every fit, with its declared bounds.
+        Charge its account for every fit, with its declared bounds. The account must have been opened with
+        ``adjacency="replace"``: else folds shift when one record goes, and the promise would be false.
+        A pickled copy goes without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
         Repeatable noise, for public data only: nothing is promised then.
+
+    Notes
+    -----
+    The promise is about the records as given to ``fit``. It does not cover what was fitted to them before
+    (a scaler with ``fit``) or drawn from them (resampling, bootstrapping), where one record changes many.
+    Predictions on the fitted records are functions of those records, like all predictions.
 
     Attributes
     ----------
@@ -54,7 +63,7 @@ class GridKNN(PrivateDetector):
     guarantee_ : FitGuarantee
         What the fit promises.
     offset_ : float
-        Minus the private threshold.
+        Minus the private threshold; not there without ``contamination``.
 
     Examples
     --------

@@ -30,9 +30,17 @@ class MarginalHistograms(PrivateDetector):
     rows : int, optional
         How many records there are, where that is public; a fiftieth of ε counts them otherwise.
     curator : Curator, optional
-        Charge its account for every fit, with its declared bounds.
+        Charge its account for every fit, with its declared bounds. The account must have been opened with
+        ``adjacency="replace"``: else folds shift when one record goes, and the promise would be false.
+        A pickled copy goes without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
         Repeatable noise, for public data only: nothing is promised then.
+
+    Notes
+    -----
+    The promise is about the records as given to ``fit``. It does not cover what was fitted to them before
+    (a scaler with ``fit``) or drawn from them (resampling, bootstrapping), where one record changes many.
+    Predictions on the fitted records are functions of those records, like all predictions.
 
     Attributes
     ----------
@@ -41,7 +49,7 @@ class MarginalHistograms(PrivateDetector):
     guarantee_ : FitGuarantee
         What the fit promises.
     offset_ : float
-        Minus the private threshold.
+        Minus the private threshold; not there without ``contamination``.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class SearchCost:
         return to_text(self.nano)
 
     def __str__(self) -> str:
-        return f"{self.fits:,} fits, ε = {self.epsilon} together for records that all of them may see"
+        return f"{self.fits:,} fits, ε = {self.epsilon} together, where no record moves others between folds"
 
 
 def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noqa: N803 - scikit-learn's names
@@ -51,13 +51,19 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
     -----
     A record is in all folds' training parts but one; the total charges it for all, as an account does.
 
+    Folds by position (``KFold``, a number as ``cv``) stay in place where one record is replaced by another,
+    which is what a curator's account then promises about. Where a record comes or goes, others move from
+    fold to fold, and the total says nothing: without a curator, count it twice, as for one record removed
+    and another added in its place. Folds by value (``StratifiedKFold``, ``GroupKFold``) move others either
+    way.
+
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> import anonymaly as am
     >>> detector = am.GridKNN(bounds=(0, 1), epsilon=0.5)
     >>> print(am.search_cost(GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=5)))
-    16 fits, ε = 8 together for records that all of them may see
+    16 fits, ε = 8 together, where no record moves others between folds
     """
     found = [_cost(search.estimator, chosen) for chosen in _candidates(search)]
     costs = [cost for cost in found if cost is not None]
@@ -66,6 +72,12 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
             "fits no private detector",
             field="search",
             next_step="Give a search over GridKNN, MarginalHistograms or a pipeline with one of them.",
+        )
+    if isinstance(search.cv, Iterator):
+        raise InputError(
+            "gives its splits once, and counting them would leave none for the search",
+            field="cv",
+            next_step="Give a list of them, such as cv=list(KFold(5).split(X)).",
         )
     splits = check_cv(search.cv, y).get_n_splits(X, y)
     refit = max(costs) if search.refit else 0

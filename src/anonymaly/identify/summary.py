@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.arithmetic import divided, exact
 from anonymaly.attributes import Attribute
 from anonymaly.engine import EngineFailure, collect, collect_batches
 from anonymaly.identify.balls import BATCH, BallCounter, BallCounts, Balls
@@ -95,7 +96,7 @@ def _by_statement(
     placed = _placed(table, columns, scales)
     sums: dict[str, ir.IntegerScalar] = {}
     for number, point in enumerate(balls.queries.tolist()):
-        values = [_exact(value) for value in point]
+        values = [exact(value) for value in point]
         sums[f"within{number}"] = _number(_is_near(placed, values, balls))
         sums[f"own{number}"] = _number(_is_equal(placed, values))
     found = collect(placed.aggregate(**sums))
@@ -130,8 +131,8 @@ def _of_point(near: ir.Table, columns: Sequence[str]) -> list[ir.FloatingValue]:
 def _cell(column: ir.FloatingValue, points: Floats, width: float) -> ir.FloatingValue:
     """Number a row's cell; rows far from all points are moved nearer first, as their cell has no number."""
     most = float(np.abs(points).max() + 4 * width)
-    inside = ibis.greatest(ibis.least(column, _exact(most)), _exact(-most))
-    return _divided(inside, float(width)).floor()
+    inside = ibis.greatest(ibis.least(column, exact(most)), exact(-most))
+    return divided(inside, float(width)).floor()
 
 
 def _points(balls: Balls, widths: Floats, axes: Sequence[int]) -> ir.Table:
@@ -183,36 +184,25 @@ def _placed(table: ir.Table, columns: Sequence[str], scales: Sequence[float]) ->
     """Return the coordinates of the rows that have all of them."""
     placed = table.select(
         **{
-            f"x{place}": _divided(table[name], scale)
+            f"x{place}": divided(table[name], scale)
             for place, (name, scale) in enumerate(zip(columns, scales, strict=True))
         }
     )
     return placed.filter(*(placed[f"x{place}"].notnull() for place in range(len(columns))))
 
 
-def _divided(column: ir.FloatingValue, scale: float) -> ir.FloatingValue:
-    """Divide a column; what is so small that nothing is left of it is not divided, as engines fail on it."""
-    if scale == 1:
-        return column
-    vanishing = math.floor(scale / 2) * math.ulp(0.0)
-    whole = column / _exact(scale)
-    if not vanishing:
-        return whole
-    return ibis.cases((column.abs() <= _exact(vanishing), ibis.literal(0.0, "float64")), else_=whole)
-
-
 def _is_near(placed: ir.Table, point: Sequence[ir.FloatingValue], balls: Balls) -> ir.BooleanValue:
     """Compare rows with a point exactly as the compiled kernel does."""
     gaps = [(placed[f"x{axis}"] - value).abs() for axis, value in enumerate(point)]
-    limit = _exact(balls.limit)
+    limit = exact(balls.limit)
     if balls.rule == "chebyshev":
         return _all([gap <= limit for gap in gaps])
     total: ir.FloatingValue | None = None
     for gap in gaps:
         # DuckDB calculates with infinity and nothing, as the kernel does, and is twice as fast by itself.
-        kept = gap if _is_local(placed) else ibis.least(gap, _exact(MOST_GAP))
+        kept = gap if _is_local(placed) else ibis.least(gap, exact(MOST_GAP))
         if balls.rule == "euclidean":
-            kept = kept if _is_local(placed) else ibis.greatest(kept, _exact(LEAST_GAP))
+            kept = kept if _is_local(placed) else ibis.greatest(kept, exact(LEAST_GAP))
             kept = kept * kept
         total = kept if total is None else total + kept
     return total <= limit
@@ -236,11 +226,6 @@ def _is_local(table: ir.Table) -> bool:
 
 def _number(condition: ir.BooleanValue) -> ir.IntegerScalar:
     return condition.sum().fill_null(0)
-
-
-def _exact(value: float) -> ir.FloatingScalar:
-    """Write a number so that every engine reads the same double; DuckDB reads plain ones as decimals."""
-    return ibis.literal(repr(float(value))).cast("float64")
 
 
 def _stopped(within: Integers, own: Integers, balls: Balls) -> BallCounts:

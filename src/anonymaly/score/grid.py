@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -31,6 +32,8 @@ Origin = Literal["point", "cell"]
 Form = Literal["published", "held"]
 
 MOST_CELLS = 1024  # on an axis
+MOST_NEIGHBOURS, HIGHEST_THRESHOLD = 10**9, 2**60
+RATE = re.compile(r"[0-9]{1,20}(/[0-9]{1,20})?")
 LARGEST_SIZE = 2**200  # of a lattice
 MOST_PUBLISHED = 2**22  # cells, on average
 
@@ -119,19 +122,24 @@ class Grid(Method):
     def restore(cls, dimensions: int, parameters: Mapping[str, Any]) -> Self:
         """Return the grid that had these parameters."""
         grid = super().restore(dimensions, parameters)
-        whole = all(type(item) is int for item in (grid.cells, grid.neighbours))
+        whole = [grid.cells, grid.neighbours, 0 if grid.threshold is None else grid.threshold]
         if (
-            Fraction(grid.rate) <= 0
-            or not whole
+            # Not read before it is known to be short: 1e999999999 is a number, too.
+            RATE.fullmatch(grid.rate) is None
+            or Fraction(grid.rate) <= 0
+            or not all(type(item) is int for item in whole)
             or not 2 <= grid.cells <= MOST_CELLS
-            or grid.neighbours < 1
+            or not 1 <= grid.neighbours <= MOST_NEIGHBOURS
+            or not 0 <= whole[2] <= HIGHEST_THRESHOLD
             or grid.distance not in get_args(Distance)
             or grid.origin not in get_args(Origin)
             or grid.form != "published"
             or not isinstance(grid.weighted, bool)
-            or not 0 < float(grid.depth) < math.inf
+            or type(grid.depth) not in (int, float)
+            or not 0 < grid.depth < math.inf
         ):
             raise ValueError("no parameters of a grid")
+        _refuse_long_walks(dimensions, grid.cells, grid.distance)
         return grid
 
     def count(self, cube: ir.Table) -> ir.Table:

@@ -71,7 +71,7 @@ class Marginals(Method):
 
     def __post_init__(self) -> None:
         _whole(self.bins, "bins", 2, LARGEST_BINS)
-        if self.pair_bins != 0:
+        if self.pair_bins != 0 or type(self.pair_bins) is not int:
             _whole(self.pair_bins, "pair_bins", 2, LARGEST_BINS)
             if self.dimensions < 2:
                 raise InputError(

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import io
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +23,10 @@ from anonymaly.score.model_file import read_model, write_model
 from anonymaly.score.space import Space
 
 NO_PROMISE = "Nothing is promised: made from public data, with noise that repeats."
+HELD = (
+    "The promise is computational, and for whoever sees scores only: the fitted object itself holds exact "
+    "counts and the key of their noise."
+)
 
 
 class Model:
@@ -54,10 +60,20 @@ class Model:
     ) -> None:
         self.method = method
         self.space = space
-        self.body = body
+        self._body = body
         self.guarantee = guarantee
         self.contamination = contamination
         self.threshold = threshold
+
+    @property
+    def body(self) -> Body:
+        """What was released: named arrays of numbers."""
+        return self._body
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Bounds of all scores."""
+        return self.method.score_range(self._body)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -89,13 +105,16 @@ class Model:
 
     def with_threshold(self, contamination: float, threshold: float) -> Model:
         """Return the model with a threshold that was found privately."""
+        return self._changed(self.space, contamination, threshold)
+
+    def with_columns(self, names: Sequence[str]) -> Model:
+        """Return the model with other names of its columns, in their order."""
+        space = replace(self.space, columns=tuple(names))
+        return self._changed(space, self.contamination, self.threshold)
+
+    def _changed(self, space: Space, contamination: float | None, threshold: float | None) -> Model:
         return type(self)(
-            self.method,
-            self.space,
-            self.body,
-            self.guarantee,
-            contamination=contamination,
-            threshold=threshold,
+            self.method, space, self._body, self.guarantee, contamination=contamination, threshold=threshold
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -143,11 +162,11 @@ class Model:
                 space,
                 body,
                 None if promised is None else Guarantee.read(promised),
-                contamination=about["contamination"],
-                threshold=about["threshold"],
+                contamination=_number(about["contamination"]),
+                threshold=_number(about["threshold"]),
             )
             method.check(body)
-        except (InputError, KeyError, TypeError, ValueError):
+        except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
             raise InputError(
                 f"{name} is not a model that this version knows",
                 field="model",
@@ -175,7 +194,7 @@ class Model:
 
     @cached_property
     def _scorer(self) -> Scorer:
-        return self.method.scorer(self.body)
+        return self.method.scorer(self._body)
 
     def __getstate__(self) -> dict[str, Any]:
         # The scorer is made anew: it holds indexes and functions that no file need keep.
@@ -198,12 +217,33 @@ class Model:
         return f"Model({self.method.name}, columns={list(self.columns)}, {promised})"
 
 
+def _number(value: Any) -> float | None:
+    """Return a number that a file holds, or None; raise ValueError of anything else."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("not a number")
+    return float(value)
+
+
 class HeldModel(Model):
     """A model that keeps exact counts and a secret key inside, and therefore stays where it was made.
 
     Its noise is a function of the key and of the cell. The promise holds against whoever sees scores only
     and cannot tell ChaCha20 from random.
     """
+
+    __slots__ = ("_body",)  # not among the attributes that are listed, printed or copied
+
+    @property
+    def body(self) -> Body:
+        """Refuse: the arrays are exact counts and the key."""
+        raise self._refusal()
+
+    @property
+    def promise(self) -> str:
+        """What is promised, and to whom it is not."""
+        return super().promise if self.guarantee is None else f"{super().promise}\n{HELD}"
 
     def write(self, file: BinaryIO) -> None:
         """Refuse: the file would hold exact counts."""
@@ -216,10 +256,18 @@ class HeldModel(Model):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise self._refusal()
 
+    def __getstate__(self) -> dict[str, Any]:
+        raise self._refusal()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # like every model
+
     @staticmethod
     def _refusal() -> Refused:
         return Refused(
-            "a held model keeps exact counts, which must not be copied or saved",
+            "a held model keeps exact counts, which must not be read, copied or saved",
             field="form",
             next_step="Use the published form, which is made to be kept.",
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -50,22 +51,37 @@ def read_model(file: BinaryIO, name: str) -> tuple[dict[str, Any], Body]:
                 for entry in archive.namelist()
                 if entry != ABOUT
             }
-        found = about.pop("digest")
-    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError, EOFError):
+        found, fitting = about.pop("digest"), _digest(about, body)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        SyntaxError,
+    ):
         raise _refusal(name, "is no model, or is cut off") from None
     except (OSError, NotImplementedError, RuntimeError) as problem:
         raise _refusal(name, f"cannot be read ({type(problem).__name__})") from None
-    if found != _digest(about, body):
+    if found != fitting:
         raise _refusal(name, "was changed after it was saved: its digest does not fit")
     return about, body
 
 
 def _array(archive: zipfile.ZipFile, entry: str) -> Any:
     with archive.open(entry) as content:
-        array = np.lib.format.read_array(content, allow_pickle=False)
-    if array.dtype.kind not in "iuf":
+        if np.lib.format.read_magic(content) != (1, 0):
+            raise ValueError("another format of arrays")
+        shape, _, kind = np.lib.format.read_array_header_1_0(content)
+        # A few bytes may claim any shape, for which room would be made before they are found missing.
+        if math.prod(shape) * kind.itemsize != archive.getinfo(entry).file_size - content.tell():
+            raise ValueError("another size than it says")
+    if kind.kind not in "iuf":
         raise ValueError("not numbers")
-    return array
+    with archive.open(entry) as content:
+        return np.lib.format.read_array(content, allow_pickle=False)
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

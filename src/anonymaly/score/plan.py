@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 # What the stages before and after the model may spend of ε, where nobody said otherwise.
 SHARES = {"bounds": Fraction(1, 5), "records": Fraction(1, 50), "threshold": Fraction(1, 10)}
 ORDER = ("bounds", "records", "model", "threshold")
-STAND_IN = 1000  # records, to check before any charge what will be planned after counting them
+# Records, to try before any charge what will be planned after counting them: rules only grow with their
+# number, so what can be planned at both ends can be planned in between. More are planned for as so many.
+FEWEST_RECORDS, MOST_RECORDS = 1, 10**12
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Plan:
     def method(self, released: Released) -> Method:
         """Return the method, planned with the public or the counted number of records."""
         counted = released.get("records")
-        records = self.records if counted is None else max(1, counted)
+        records = self.records if counted is None else min(max(FEWEST_RECORDS, counted), MOST_RECORDS)
         return METHODS[self.method_name].plan(self.options, self.facts(records))
 
     def rate(self, stage: str) -> Fraction:
@@ -109,8 +112,8 @@ def make_plan(query: Score, declaration: Declaration) -> Plan:
         rows=declaration.rows,
     )
     # Everything that could fail is tried before the charge.
-    stand_in = {"records": STAND_IN} if counted else {}
-    plan.method(stand_in).expect(plan.facts(query.rows or STAND_IN))
+    for records in (FEWEST_RECORDS, MOST_RECORDS) if counted else (query.rows,):
+        plan.method({"records": records} if counted else {}).expect(plan.facts(records))
     for stage in plan.shares:
         rate = plan.rate(stage)
         if stage == "bounds":
@@ -138,7 +141,15 @@ def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tupl
                 next_step="Leave it out, or declare numbers as am.Interval(low, high).",
             )
         if isinstance(domain, Interval):
-            known[name] = (float(domain.low), float(domain.high))
+            low, high = float(domain.low), float(domain.high)
+            # Long whole numbers that differ may be one double, and nothing can be divided by their distance.
+            if not 0 < high - low < math.inf:
+                raise InputError(
+                    f"the bounds of {name}, {domain.describe()}, are too near or too far to divide between",
+                    field="columns",
+                    next_step="Leave it out, or declare wider bounds, or values without their offset.",
+                )
+            known[name] = (low, high)
     return known
 
 

@@ -14,7 +14,7 @@ from anonymaly.domain import Interval
 from anonymaly.epsilon import Number, to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.query import Example, Expectation, Query, Stage
-from anonymaly.score.grid import MOST_CELLS, Distance, Form, Origin
+from anonymaly.score.grid import HIGHEST_THRESHOLD, MOST_CELLS, MOST_NEIGHBOURS, Distance, Form, Origin
 from anonymaly.score.methods import METHODS
 from anonymaly.score.model import Model
 from anonymaly.score.plan import SHARES, make_plan
@@ -84,7 +84,7 @@ class Score(Query):
         default=None, ge=1, description="How many reference records there are, where that is public."
     )
     neighbours: StrictInt | None = Field(
-        default=None, ge=1, le=10**9, description="grid: how many records are near enough."
+        default=None, ge=1, le=MOST_NEIGHBOURS, description="grid: how many records are near enough."
     )
     cells: StrictInt | None = Field(
         default=None, ge=2, le=MOST_CELLS, description="grid: cells on each axis."
@@ -100,7 +100,10 @@ class Score(Query):
         default=None, description="grid: the farthest distance looked at, in widths of the columns."
     )
     threshold: StrictInt | None = Field(
-        default=None, ge=0, le=2**60, description="grid: the smallest noisy count that is published."
+        default=None,
+        ge=0,
+        le=HIGHEST_THRESHOLD,
+        description="grid: the smallest noisy count that is published.",
     )
     form: Form | None = Field(
         default=None, description="grid: published, or held, which only simulations and estimators use."

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import ibis
 import numpy as np
 
+from anonymaly.arithmetic import divided, exact
 from anonymaly.errors import InputError
 from anonymaly.score.method import Floats, coordinate
 
@@ -36,8 +39,9 @@ class Space:
         kept = complete(table, self.columns)
         placed = {}
         for axis, (name, low, high) in enumerate(zip(self.columns, self.lows, self.highs, strict=True)):
-            clamped = kept[name].cast("float64").clip(lower=low, upper=high)
-            placed[coordinate(axis)] = (clamped - low) / (high - low)
+            # Nothing is null any more; Ibis' own clip would write each value four times to be sure.
+            clamped = ibis.greatest(ibis.least(kept[name].cast("float64"), exact(high)), exact(low))
+            placed[coordinate(axis)] = divided(clamped - exact(low), high - low)
         return kept.select(**placed)
 
     def points(self, records: Any) -> Floats:
@@ -57,7 +61,8 @@ class Space:
         columns = tuple(str(name) for name in data["columns"])
         lows, highs = (tuple(float(bound) for bound in data[side]) for side in ("lows", "highs"))
         pairs = list(zip(lows, highs, strict=True))
-        if not columns or len(columns) != len(pairs) or not all(low < high for low, high in pairs):
+        names, divisible = len(set(columns)), all(0 < high - low < math.inf for low, high in pairs)
+        if not columns or not names == len(columns) == len(pairs) or not divisible:
             raise ValueError("columns and bounds do not fit")
         return cls(columns, lows, highs)
 

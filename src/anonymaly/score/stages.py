@@ -67,7 +67,7 @@ class Stages:
 
         def edges(released: Released) -> Floats:
             model: Model = released["model"]
-            return candidates(*model.method.score_range(model.body))
+            return candidates(*model.score_range)
 
         def release(counts: Any, released: Released, noise: Noise) -> Model:
             if plan.quantile is None:
