@@ -395,9 +395,11 @@ def _between(column: ir.Value, low: Any, high: Any) -> ir.Value:
 
 def _to_float(column: ir.Value) -> ir.Value:
     if column.type().is_decimal() and not _forgives(column):
-        # PostgreSQL's numeric holds NaN and numbers that no float can.
+        # PostgreSQL's numeric holds NaN and numbers that no float can, too large or too near to 0.
         largest = ibis.literal(Decimal(10) ** 37, type="decimal(38, 0)")
-        column = _between(column, -largest, largest)
+        least = ibis.literal("1e-300").cast("decimal")
+        near = column.abs() < least
+        return ibis.cases((near, 0.0), else_=_between(column, -largest, largest).cast("float64"))
     return column if column.type().is_float64() else _cast(column, "float64")
 
 

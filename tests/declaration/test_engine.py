@@ -359,6 +359,19 @@ def test_moments_of_a_database_beyond_the_calendar_are_null(postgres: str) -> No
     assert [str(value) for value in rows[0]] == ["2020-02-03 00:00:00", "2020-02-03 04:05:00", "2.5", "2.5"]
 
 
+def test_decimals_of_a_database_that_no_float_comes_near_are_nothing(postgres: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE t (x numeric, y numeric(500, 450))")
+        for value in ("1e-400", "-1e-400", "1e-324", "1e-200", "2.5", "NaN", None):
+            connection.execute("INSERT INTO t VALUES (%s::numeric, %s::numeric)", (value, value))
+    columns = {"x": Interval(-9, 9), "y": Interval(-9, 9)}
+    rows = records(Dataset(postgres, table="t", name="x", columns=columns))
+    expected = [0.0, 0.0, 0.0, 1e-200, 2.5, None, None]
+    assert sorted(map(str, rows)) == sorted(str((value, value)) for value in expected)
+
+
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.decimal128(25, 2), pa.int8(), pa.uint64()])
 def test_numbers_of_every_width_are_numbers(kind: pa.DataType) -> None:
     table = pa.table({"age": pa.array([1, 2, None], pa.int64()).cast(kind)})
