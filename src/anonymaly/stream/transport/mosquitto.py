@@ -130,7 +130,8 @@ class AccessList:
 def configuration(port: int, largest_message: int) -> str:
     """Return an example ``mosquitto.conf`` that uses the two files beside it."""
     return f"""\
-# An example; run it with: mosquitto -c mosquitto.conf, from this folder.
+# An example; run it with: mosquitto -c mosquitto.conf, from this folder, as the user who owns these files.
+# (Started by root it becomes the user mosquitto, who may not read them.)
 # Beyond one machine add TLS: certfile, keyfile, and `tls:` in each party's configuration. Messages are sealed
 # either way; TLS protects the passwords and hides who writes to whom.
 listener {port} 127.0.0.1
