@@ -125,7 +125,7 @@ class Table:
         """Write a CSV file; text that a spreadsheet would run as a formula is preceded by an apostrophe."""
         schema = pa.schema(
             [
-                pa.field(_escape(pa.array([field.name]))[0].as_py(), _plain_type(field.type))
+                pa.field(escape(pa.array([field.name]))[0].as_py(), _plain_type(field.type))
                 for field in self.schema
             ]
         )
@@ -224,12 +224,14 @@ def _plain(column: pa.Array) -> pa.Array:
     if not pa.types.is_string(column.type):
         values = map(_value, column)
         column = pa.array([None if item is None else str(item) for item in values], pa.string())
-    return _escape(column)
+    return escape(column)
 
 
-def _escape(text: pa.Array) -> pa.Array:
+def escape(text: pa.Array) -> pa.Array:
+    """Put a quote before every text that a spreadsheet would take for a formula."""
     risky = pc.match_substring_regex(text, _FORMULA)
-    return pc.if_else(risky, pc.binary_join_element_wise("'", text, ""), text)
+    quote, nothing = (pa.scalar(item, text.type) for item in ("'", ""))
+    return pc.if_else(risky, pc.binary_join_element_wise(quote, text, nothing), text)
 
 
 def _value(item: pa.Scalar) -> Any:

@@ -16,12 +16,12 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from anonymaly.errors import InputError
+from anonymaly.table import escape
 
 ROWS = 65_536  # of a batch
 BYTES = 8 * 2**20
 KINDS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-# What a spreadsheet would take for a formula: text that begins so and is no number.
-FORMULA = r"^[=+\-@\t\r]"
+# Text that begins like a formula and is a number all the same.
 NUMBER = r"^[+\-]?[0-9.]+([eE][+\-]?[0-9]+)?$"
 
 
@@ -146,6 +146,4 @@ def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _escaped(column: pa.Array) -> pa.Array:
-    looks_like_one = pc.match_substring_regex(column, FORMULA)
-    formula = pc.and_(looks_like_one, pc.invert(pc.match_substring_regex(column, NUMBER)))
-    return pc.if_else(formula, pc.replace_substring_regex(column, pattern="^", replacement="'"), column)
+    return pc.if_else(pc.match_substring_regex(column, NUMBER), column, escape(column))
