@@ -84,11 +84,7 @@ def _withheld_when_small(summary: Summary, plan: Plan, noise: Noise) -> Context 
     context = release_context(summary, plan, noise)
     if context is None:
         return None
-    sizes, bits, masks = plan.space.sizes, context.bits, []
-    for size in sizes:
-        masks.append(int(bits[:size][::-1], 2))
-        bits = bits[size:]
-    population = ContextOracle(summary, plan).utilities()[plan.space.index(masks)]
+    population = ContextOracle(summary, plan).utilities()[plan.space.index_of_bits(context.bits)]
     return context if population >= SMALL else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.table import Table as Grid
 
-from anonymaly.cli.study import Run
+from anonymaly.cli.study import Run, figures
 from anonymaly.reproduce.identify import reproduce_identify
 from anonymaly.reproduce.identify_data import read_points
 from anonymaly.reproduce.identify_tables import Table
@@ -19,11 +19,4 @@ def study(run: Run) -> Reproduction[Table]:
 
 def grid(table: Table) -> Grid:
     """Return a table for the terminal; what a line is about is printed once."""
-    printed = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
-    for number, head in enumerate(table.heads):
-        printed.add_column(head, justify="left" if number == 0 or head == "made from" else "right")
-    before = None
-    for line in table.lines:
-        printed.add_row("" if line[0] == before else line[0], *line[1:])
-        before = line[0]
-    return printed
+    return figures(table.title, table.heads, table.lines, texts={"made from"}, once=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.table import Table as Grid
 
-from anonymaly.cli.study import Run
+from anonymaly.cli.study import Run, figures
 from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.share import reproduce_share
 from anonymaly.reproduce.share_data import read_histograms
@@ -22,12 +22,7 @@ def study(run: Run) -> Reproduction[Table]:
 
 def grid(table: Table) -> Grid:
     """Return a table for the terminal."""
-    printed = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
-    for number, head in enumerate(table.heads):
-        printed.add_column(head, justify="left" if number == 0 else "right")
-    for line in table.lines:
-        printed.add_row(*(_cell(cell) for cell in line))
-    return printed
+    return figures(table.title, table.heads, (list(map(_cell, line)) for line in table.lines))
 
 
 def _cell(cell: str | float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.table import Table as Grid
 
-from anonymaly.cli.study import Run
+from anonymaly.cli.study import Run, figures
 from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.stream import reproduce_stream
 from anonymaly.reproduce.stream_data import real_sources
@@ -19,9 +19,4 @@ def study(run: Run) -> Reproduction[Table]:
 
 def grid(table: Table) -> Grid:
     """Return a table for the terminal."""
-    printed = Grid(title=table.title, title_justify="left", box=None, pad_edge=False)
-    for number, head in enumerate(table.heads):
-        printed.add_column(head, justify="left" if number == 0 else "right")
-    for line in table.lines:
-        printed.add_row(*(str(cell) for cell in line))
-    return printed
+    return figures(table.title, table.heads, (list(map(str, line)) for line in table.lines))

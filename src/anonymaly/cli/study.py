@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from rich.table import Table as Grid
 
 from anonymaly.reproduce.progress import Progress
 
@@ -41,3 +44,25 @@ class Run:
     def given(**options: int | None) -> dict[str, Any]:
         """Return the options that were given."""
         return {name: value for name, value in options.items() if value is not None}
+
+
+def figures(
+    title: str,
+    heads: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    *,
+    texts: Collection[str] = (),
+    once: bool = False,
+) -> Grid:
+    """Return a table of figures for the terminal, the first column and those of text on the left.
+
+    With ``once`` what several lines are about is printed in the first of them.
+    """
+    printed = Grid(title=title, title_justify="left", box=None, pad_edge=False)
+    for number, head in enumerate(heads):
+        printed.add_column(head, justify="left" if number == 0 or head in texts else "right")
+    before = None
+    for first, *others in lines:
+        printed.add_row("" if once and first == before else first, *others)
+        before = first
+    return printed

@@ -118,6 +118,21 @@ class ContextSpace:
             index = index << (size - 1) | low | mask >> (own + 1) << own
         return index
 
+    def index_of_bits(self, bits: str) -> int:
+        """Return the index of the context whose bits, attribute by attribute, are written so.
+
+        Examples
+        --------
+        >>> space = ContextSpace((3, 2), (0, 0))
+        >>> space.index_of_bits("10111"), space.masks(5)
+        (5, (5, 3))
+        """
+        masks = []
+        for size in self.sizes:
+            masks.append(int(bits[:size][::-1], 2))
+            bits = bits[size:]
+        return self.index(masks)
+
     def neighbours(self, index: int) -> Iterator[int]:
         """Yield the contexts with one value more or less, from the lowest bit to the highest."""
         for bit in range(self.free_bits):

@@ -27,7 +27,7 @@ from anonymaly.epsilon import NANO, to_text
 from anonymaly.errors import InputError
 from anonymaly.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.identify.balls import Balls
-from anonymaly.identify.citing import find_model
+from anonymaly.identify.citing import Citing, find_model
 from anonymaly.identify.model import Bound
 from anonymaly.identify.overlap import most_overlapping
 from anonymaly.noise import one_sided_geometric_quantile
@@ -40,7 +40,7 @@ LARGEST_PART = 2**56  # of a rate's terms, as the noise takes them
 FINEST = 10**15
 
 
-class Asked(Protocol):
+class Asked(Citing, Protocol):
     """The fields of the question, which stands above this file in the import order."""
 
     @property
@@ -49,22 +49,6 @@ class Asked(Protocol):
     def record(self) -> Any: ...  # noqa: D102
     @property
     def records(self) -> Any: ...  # noqa: D102
-    @property
-    def model(self) -> str | None: ...  # noqa: D102
-    @property
-    def guarantee(self) -> str: ...  # noqa: D102
-    @property
-    def columns(self) -> tuple[str, ...] | None: ...  # noqa: D102
-    @property
-    def radius(self) -> float | None: ...  # noqa: D102
-    @property
-    def beta(self) -> int | None: ...  # noqa: D102
-    @property
-    def k(self) -> int | None: ...  # noqa: D102
-    @property
-    def metric(self) -> Any: ...  # noqa: D102
-    @property
-    def scaled(self) -> bool | None: ...  # noqa: D102
     @property
     def bound(self) -> Any: ...  # noqa: D102
     @property

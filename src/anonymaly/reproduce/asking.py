@@ -109,12 +109,4 @@ class Asked:
         begun = time.perf_counter()
         context = release_context(self._summary, plan, Noise.seeded(seed))
         seconds = time.perf_counter() - begun
-        return None if context is None else _index(context, plan), plan, seconds
-
-
-def _index(context: Context, plan: Plan) -> int:
-    masks, bits = [], context.bits
-    for size in plan.space.sizes:
-        masks.append(sum(1 << number for number, bit in enumerate(bits[:size]) if bit == "1"))
-        bits = bits[size:]
-    return plan.space.index(masks)
+        return None if context is None else plan.space.index_of_bits(context.bits), plan, seconds
