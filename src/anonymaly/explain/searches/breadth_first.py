@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymaly.explain.searches.graph import Oracle, choose, starting_contexts, valid_neighbours
+from anonymaly.explain.searches.graph import Oracle, begin, choose, valid_neighbours
 from anonymaly.noise import Noise
 
 
@@ -34,11 +34,10 @@ def breadth_first(
     >>> breadth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    begun = starting_contexts(oracle, start, starts, tries, noise)
-    if not begun:
+    opening = begin(oracle, start, starts, tries, rate, noise)
+    if opening is None:
         return None
-    # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
-    chosen = begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
+    begun, chosen = opening
     visited = {chosen: None}
     utilities = oracle.utility(np.array(begun, np.int64))
     waiting = dict(zip(begun, utilities.tolist(), strict=True))  # context → utility, asked for once

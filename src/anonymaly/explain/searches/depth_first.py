@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.explain.searches.graph import Oracle, choose, starting_contexts, valid_neighbours
+from anonymaly.explain.searches.graph import Oracle, begin, choose, valid_neighbours
 from anonymaly.noise import Noise
 
 
@@ -34,11 +34,10 @@ def depth_first(
     >>> depth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    begun = starting_contexts(oracle, start, starts, tries, noise)
-    if not begun:
+    opening = begin(oracle, start, starts, tries, rate, noise)
+    if opening is None:
         return None
-    # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
-    first = begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
+    begun, first = opening
     visited = {first: None}
     path = [begun, valid_neighbours(oracle, first)]  # the starts; of each context on the stack its neighbours
     while path and len(visited) < samples:

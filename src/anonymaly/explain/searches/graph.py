@@ -128,6 +128,17 @@ def starting_contexts(oracle: Oracle, start: int | None, starts: int, tries: int
     return list(found)
 
 
+def begin(
+    oracle: Oracle, start: int | None, starts: int, tries: int, rate: Fraction, noise: Noise
+) -> tuple[list[int], int] | None:
+    """Return where a steered search may begin, and where it does; or none."""
+    begun = starting_contexts(oracle, start, starts, tries, noise)
+    if not begun:
+        return None
+    # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
+    return begun, begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
+
+
 def valid_neighbours(oracle: Oracle, context: int) -> list[int]:
     """Return the valid contexts that differ in one value.
 
