@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, overload
@@ -13,11 +15,11 @@ from anonymaly.answer import Answer, Preview, Previews
 from anonymaly.dataset import Adjacency, Dataset
 from anonymaly.engine import EngineFailure
 from anonymaly.epsilon import Number, to_nano, to_text
-from anonymaly.errors import AnswerFailed, InputError, Refused, RuleNotDeclared
+from anonymaly.errors import AnswerFailed, InputError, LedgerDamaged, LedgerError, Refused, RuleNotDeclared
 from anonymaly.guarantee import Guarantee
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
 from anonymaly.ledger.statement import Statement
-from anonymaly.manifest import Manifest, beside
+from anonymaly.manifest import Manifest, absolute, beside
 from anonymaly.noise import Noise
 from anonymaly.query import (
     Expectation,
@@ -30,7 +32,7 @@ from anonymaly.query import (
     root_cause,
     view_for,
 )
-from anonymaly.store import Store
+from anonymaly.store import Store, Stored
 from anonymaly.version import __version__
 
 if TYPE_CHECKING:
@@ -99,12 +101,13 @@ class Curator:
         self.dataset = dataset
         self.declaration = dataset.with_adjacency(adjacency)
         self._limit = None if budget is None else to_nano(budget, field="budget")
-        location = f"{dataset.name}.ledger" if ledger is None else str(ledger)
-        self._location, self._anchor = location, anchor
-        self._ledger = Ledger.open(location, anchor=anchor)
+        # Absolute, so that a later change of folder does not open a second ledger with a budget of its own.
+        self._location = absolute(f"{dataset.name}.ledger" if ledger is None else str(ledger))
+        self._anchor = None if anchor is None else absolute(str(anchor))
+        self._ledger = Ledger.open(self._location, anchor=self._anchor)
         self._opened = False  # whether this curator has written its declaration and rules down
         self._refuse_changes()
-        answers = Path(store if store is not None else beside(location, dataset.name))
+        answers = Path(store if store is not None else beside(self._location, dataset.name)).absolute()
         # One folder for each ledger, so that no other ledger's questions are mistaken for this one's.
         self._store = Store(answers / self._ledger.head().ledger[:16])
         past = self._ledger.reservations(dataset.name)
@@ -154,7 +157,7 @@ class Curator:
             public=declared.public,
         )
         opened = declared.name in self._ledger.accounts()
-        return Curator(
+        part = Curator(
             other,
             budget=None if opened or self._limit is None else to_text(self._limit),
             adjacency=self.declaration.adjacency,
@@ -162,6 +165,14 @@ class Curator:
             anchor=self._anchor,
             store=self._store.folder.parent,
         )
+        if part._ledger.head().ledger != self._ledger.head().ledger:
+            part.close()
+            raise LedgerDamaged(
+                f"another ledger lies at {self._ledger.location}, where this account's was",
+                field="ledger",
+                next_step="Restore the ledger from a backup, or ask the owner what changed it.",
+            )
+        return part
 
     def __deepcopy__(self, memory: dict[int, Any]) -> Curator:
         # scikit-learn copies parameters; two handles on one account are one account.
@@ -186,6 +197,7 @@ class Curator:
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         resolved, guarantee, stages = self._accept(query)
         table = view_for(resolved, self.dataset, self.declaration)
+        self._store.refuse_unwritable()
         # Only now, when nothing is left to mend, is the declaration written down for good.
         self._open_account(resolved)
         reservation = self._ledger.reserve(
@@ -354,16 +366,14 @@ class Curator:
         self, query: Query, stages: tuple[Stage, ...], table: ir.Table, reservation: Reservation
     ) -> Reservation:
         """Carry out the stages under a standing charge; return the reservation as it ended."""
-        try:
-            value = answer_with(query, stages, table, Noise.system())
-            stored = self._store.keep(reservation.key, lambda file: _encode(query, value, file))
-        except StageFailure as failure:
-            self._log(query, failure)
-            ended = self._ledger.fail(
-                reservation, stage=failure.stage, error=type(failure.__cause__).__name__
-            )
-            if self.dataset.public:
-                raise root_cause(failure) from None  # the rows are no secret, so the real error helps
+        stored = self._draw(query, stages, table, reservation.key)
+        if isinstance(stored, _Failed):
+            # A draw that came to nothing is never made again under the same charge, or whoever sees which
+            # draws fail would learn from as many of them as they like.
+            ended = self._ledger.fail(reservation, stage=stored.stage, error=stored.error)
+            self._log(query, stored)
+            if stored.cause is not None:
+                raise stored.cause from None
             return ended
         ended = self._ledger.commit(
             reservation, digest=stored.digest, media_type=query.media_type, size=stored.size
@@ -372,16 +382,37 @@ class Curator:
         self._store.settle(reservation.key, ended.digest)
         return ended
 
-    def _log(self, query: Query, failure: StageFailure) -> None:
+    def _draw(self, query: Query, stages: tuple[Stage, ...], table: ir.Table, key: str) -> Stored | _Failed:
+        """Make and keep a value, or say where that failed.
+
+        An engine's error quotes rows. It ends here: what is raised later must not have it as its context,
+        and neither must an interrupt that arrives while it is being handled.
+        """
+        try:
+            value = answer_with(query, stages, table, Noise.system())
+            return self._store.keep(key, lambda file: _encode(query, value, file))
+        except StageFailure as failure:
+            return _Failed.of(failure, public=self.dataset.public)
+        except LedgerError as problem:
+            return _Failed(
+                "store", type(problem).__name__, problem.problem, problem if self.dataset.public else None
+            )
+        except BaseException as interrupt:
+            if not self.dataset.public:
+                interrupt.__cause__ = interrupt.__context__ = None
+            raise
+
+    def _log(self, query: Query, failed: _Failed) -> None:
         """Tell the owner's log where it failed, without a value or an engine's words."""
-        cause = failure.__cause__
-        if isinstance(cause, EngineFailure):
-            what = f"{cause.kind} in {cause.template}"
-        else:
-            what = type(cause).__name__
-        logger.error(
-            "%s on %s failed in stage %s: %s", query.question, self.dataset.name, failure.stage, what
-        )
+        # A log that cannot be written must not hide what happened to the question.
+        with contextlib.suppress(Exception):
+            logger.error(
+                "%s on %s failed in stage %s: %s",
+                query.question,
+                self.dataset.name,
+                failed.stage,
+                failed.what,
+            )
 
     def _answer(self, reservation: Reservation, charged: int, kind: type[Query] | None = None) -> Answer:
         """Read an answer back from the store: the first caller and the last see the same bytes."""
@@ -402,6 +433,23 @@ class Curator:
             remaining=self._account.remaining,
             receipt=reservation.receipt(),
         )
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """What is left of a failure once the engine's own words are dropped."""
+
+    stage: str
+    error: str  # the name of its class
+    what: str  # for the owner's log
+    cause: BaseException | None  # of a public table only, whose rows are no secret
+
+    @classmethod
+    def of(cls, failure: StageFailure, *, public: bool) -> _Failed:
+        cause = failure.__cause__
+        kind = type(cause).__name__
+        what = f"{cause.kind} in {cause.template}" if isinstance(cause, EngineFailure) else kind
+        return cls(failure.stage, kind, what, root_cause(failure) if public else None)
 
 
 def _failure(reservation: Reservation) -> AnswerFailed:

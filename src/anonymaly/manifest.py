@@ -118,6 +118,11 @@ class Manifest(Value):
 _ADVICE = "`anonymaly init TABLE` writes a file to start from."
 
 
+def absolute(place: str) -> str:
+    """Return a path that means the same after a change of folder; a database's address stays as it is."""
+    return place if "://" in place else str(Path(place).absolute())
+
+
 def beside(ledger: str, name: str) -> str:
     """Return where answers are kept unless said otherwise: beside the ledger, if that is a file."""
     return f"{name if '://' in ledger else ledger}.answers"

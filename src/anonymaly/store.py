@@ -77,6 +77,15 @@ class Store:
                 next_step="Give a folder that can be written to.",
             ) from None
 
+    def refuse_unwritable(self) -> None:
+        """Say before a charge that no answer could be kept after it."""
+        try:
+            descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.folder)
+            os.close(descriptor)
+            os.unlink(partial)
+        except OSError as problem:
+            raise self._unwritable(problem, "nothing was charged") from None
+
     def keep(self, key: str, write: Callable[[BinaryIO], None]) -> Stored:
         """Let ``write`` fill a private file, then make it durable under the question's key and its digest.
 
@@ -94,11 +103,7 @@ class Store:
                     raise
             _sync_folder(self.folder)
         except OSError as problem:
-            raise LedgerError(
-                f"the answer could not be written to {self.folder} ({type(problem).__name__})",
-                field="store",
-                next_step="Make room or mend the folder, then ask again: the charge is not taken twice.",
-            ) from None
+            raise self._unwritable(problem, "the charge stands, and repeat= takes a new one") from None
         return Stored(digest, file.size)
 
     def open(self, key: str, digest: str) -> BinaryIO:
@@ -141,6 +146,13 @@ class Store:
         if not (_DIGEST.fullmatch(key) and _DIGEST.fullmatch(digest)):
             raise LedgerDamaged("an entry names no digest", next_step="Restore the ledger from a backup.")
         return self.folder / f"{_short(key)}-{digest}"
+
+    def _unwritable(self, problem: OSError, charge: str) -> LedgerError:
+        return LedgerError(
+            f"the answer cannot be written to {self.folder} ({type(problem).__name__}); {charge}",
+            field="store",
+            next_step="Make room or mend the folder, then ask again.",
+        )
 
     def _damaged(self, how: str, digest: str) -> LedgerDamaged:
         return LedgerDamaged(

@@ -18,7 +18,6 @@ from anonymaly.errors import (
     DeclarationChanged,
     InputError,
     LedgerDamaged,
-    LedgerError,
     RuleNotDeclared,
     SchemaError,
 )
@@ -267,23 +266,6 @@ def test_interrupted_while_computing_the_question_stays_open_and_goes_on(
     assert curator.spent == 0.1
     monkeypatch.undo()
     assert curator.ask(query).charged == 0
-    assert curator.spent == 0.1
-
-
-def test_a_full_disk_keeps_the_charge_and_the_question_goes_on(
-    open_curator: OpenCurator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    curator = open_curator()
-
-    def full(*arguments: Any) -> Any:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("anonymaly.store.os.replace", full)
-    with pytest.raises(LedgerError, match="not taken twice"):
-        curator.ask(am.Count(epsilon=0.1))
-    monkeypatch.undo()
-    assert not list(curator._store.folder.iterdir())
-    assert curator.ask(am.Count(epsilon=0.1)).charged == 0
     assert curator.spent == 0.1
 
 

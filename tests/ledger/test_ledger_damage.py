@@ -32,7 +32,7 @@ def test_a_truncated_file_is_damaged(written: Path, kept: int) -> None:
     with pytest.raises(LedgerDamaged) as caught:
         Ledger.open(written)
     assert "Restore the ledger from a backup" in str(caught.value)
-    assert "Nothing was spent" in str(caught.value)
+    assert "What was charged stands" in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 

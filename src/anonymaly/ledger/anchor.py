@@ -119,7 +119,7 @@ class Anchor:
 
     def _write(self, head: Head) -> None:
         private = self._path.with_name(self._path.name + ".new")
-        with private.open("w", encoding="utf-8") as file:
+        with open(private, "w", encoding="utf-8", opener=_for_its_owner_alone) as file:
             file.write(json.dumps(head.to_dict()) + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -129,7 +129,12 @@ class Anchor:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # On a file of its own, because the anchor itself is replaced. The lock ends with the process.
-        with self._path.with_name(self._path.name + ".lock").open("a") as file:
+        lock = self._path.with_name(self._path.name + ".lock")
+        with open(lock, "a", encoding="utf-8", opener=_for_its_owner_alone) as file:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _for_its_owner_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -147,6 +147,11 @@ class Ledger:
             raise
         return ledger
 
+    @property
+    def location(self) -> str:
+        """Where it lies, without a password."""
+        return self._backend.describe()
+
     def close(self) -> None:
         """Close the connection."""
         self._session.close()
@@ -160,7 +165,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Ledger({self._backend.describe()!r})"
+        return f"Ledger({self.location!r})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

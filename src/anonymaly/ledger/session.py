@@ -21,7 +21,8 @@ from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
 PATIENCE_SECONDS = 60  # 64 processes that all write at once are through in one or two
 MOST_RECONNECTS = 3
 READ_ONLY = "anonymaly_read_only"
-RESTORE = "Nothing was spent. Restore the ledger from a backup, or ask the owner what changed it."
+# Not that nothing was spent: this is also said when an answer to a charged question is to be recorded.
+RESTORE = "What was charged stands. Restore the ledger from a backup, or ask the owner what changed it."
 
 Result = TypeVar("Result")
 

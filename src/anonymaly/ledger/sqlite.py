@@ -87,8 +87,11 @@ class SqliteBackend:
 
     def _create(self) -> None:
         private = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}.new")
-        engine = _engine(private, mode="rwc")
+        engine = _engine(private, mode="rw")
         try:
+            # For its owner alone, whatever the umask: who asked what is as confidential as the table. SQLite
+            # gives the journal the same mode.
+            os.close(os.open(private, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with engine.begin() as connection:
                 for statement in statements().values():
                     connection.exec_driver_sql(statement)
@@ -108,7 +111,9 @@ class SqliteBackend:
         finally:
             engine.dispose()
             for suffix in ("", "-wal", "-shm", "-journal"):
-                private.with_name(private.name + suffix).unlink(missing_ok=True)
+                # On a disk that cannot be written there is nothing to remove, and the error above must stay.
+                with suppress(OSError):
+                    private.with_name(private.name + suffix).unlink()
 
     def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
         """Read the head; BEGIN IMMEDIATE has already locked the file."""
