@@ -27,11 +27,11 @@ from rich.table import Table
 from sklearn.neighbors import LocalOutlierFactor as SklearnLocalOutlierFactor
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
-from anonymaly.explain.populations import totals
-from anonymaly.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
-from anonymaly.explain.space import ContextSpace
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
+from anonymaly.questions.explain.populations import totals
+from anonymaly.questions.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
+from anonymaly.questions.explain.space import ContextSpace
 
 SIZES = (9, 8, 8)
 DETECTORS = [LocalOutlierFactor(), Grubbs(), Histogram()]

@@ -33,10 +33,10 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly import Curator
-from anonymaly.count.query import Count
+from anonymaly.ask.store import Store
 from anonymaly.ledger import Ledger, Reservation
 from anonymaly.noise import Noise
-from anonymaly.store import Store
+from anonymaly.questions.count.query import Count
 
 ACCOUNT = "example"
 BUDGET = 1000

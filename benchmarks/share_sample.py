@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import anonymaly as am
+from anonymaly.ask.query import view_for
 from anonymaly.noise import Noise
-from anonymaly.query import view_for
-from anonymaly.share.mechanism import kept_probability, rate_for
-from anonymaly.share.shuffle import MEMORY, shuffled
-from anonymaly.share.summary import non_sensitive_records
+from anonymaly.questions.share.mechanism import kept_probability, rate_for
+from anonymaly.questions.share.shuffle import MEMORY, shuffled
+from anonymaly.questions.share.summary import non_sensitive_records
 
 EPSILON = 2
 SENSITIVE = 0.1

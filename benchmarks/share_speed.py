@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.noise import Noise
-from anonymaly.share.histogram.method import METHODS
+from anonymaly.questions.share.histogram.method import METHODS
 
 Integers = npt.NDArray[np.int64]
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.stream.cast import READINGS, Cast
 from anonymaly.stream.config import PartyConfig
 from anonymaly.stream.declaration import Column, Declaration

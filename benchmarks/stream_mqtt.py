@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.stream.cast import READINGS, Cast
 from anonymaly.stream.declaration import Column, Declaration
 from anonymaly.stream.setup import set_up

@@ -11,9 +11,9 @@ import pandas
 import psycopg
 import sqlalchemy.dialects.sqlite
 
-import anonymaly.curator
+import anonymaly.ask.curator
 from anonymaly.noise import Noise
 
 Noise.system().two_sided_geometric(Fraction(1, 2))  # loads the compiled kernels; starts no thread that stays
 
-LOADED = (anonymaly.curator, duckdb, ibis.backends.duckdb, pandas, psycopg, sqlalchemy.dialects.sqlite)
+LOADED = (anonymaly.ask.curator, duckdb, ibis.backends.duckdb, pandas, psycopg, sqlalchemy.dialects.sqlite)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.dataset import Declaration
-from anonymaly.epsilon import to_fraction
+from anonymaly.core.epsilon import to_fraction
+from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
 
 

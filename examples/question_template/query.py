@@ -10,14 +10,14 @@ from anonymaly.proportion.mechanism import noise_rate, proportion, release
 from anonymaly.proportion.summary import count_where
 from pydantic import Field
 
-from anonymaly.dataset import Declaration
-from anonymaly.domain import Flag, Interval
-from anonymaly.epsilon import Number
+from anonymaly.ask.query import Example, Expectation, Query, Released, Stage
+from anonymaly.core.epsilon import Number
+from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.domain import Flag, Interval
+from anonymaly.declare.filters import parse
+from anonymaly.declare.predicates import Predicate
 from anonymaly.errors import InputError
-from anonymaly.expression import Predicate
-from anonymaly.grammar import parse
 from anonymaly.noise import laws
-from anonymaly.query import Example, Expectation, Query, Released, Stage
 
 
 class Proportion(Query):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonymaly.engine import collect
-from anonymaly.expression import Predicate
+from anonymaly.declare.predicates import Predicate
+from anonymaly.engine.source import collect
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -13,7 +13,7 @@ from anonymaly.audit.identify_mutants import IDENTIFY_MUTANTS
 from anonymaly.audit.lookahead_case import LOOKAHEAD_MUTANTS, lookahead_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
-from anonymaly.identify.query import Identify
+from anonymaly.questions.identify.query import Identify
 
 # An answer takes a fraction of a millisecond: few samples, of which most of ε can still be seen.
 SAMPLES, MANY, FIT, POWER = 4_000, 10_000, 2_000, 0.5

@@ -9,7 +9,7 @@ from anonymaly.audit.count_case import count_case
 from anonymaly.audit.count_mutants import COUNT_MUTANTS
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import LAYERS, audit
-from anonymaly.count.query import Count
+from anonymaly.questions.count.query import Count
 
 
 @pytest.mark.parametrize("mutant", COUNT_MUTANTS, ids=lambda mutant: mutant.name)

@@ -9,9 +9,9 @@ import pytest
 
 from anonymaly.audit.count_case import RECORDS, count_case
 from anonymaly.audit.neighbours import Pair, neighbours
-from anonymaly.domain import Categories, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.domain import Categories, Flag, Interval, Opaque, Timestamps
 from anonymaly.errors import InputError
-from anonymaly.guarantee import Everyone
+from anonymaly.promise import Everyone
 
 COLUMNS: dict[str, Any] = {
     "age": Interval(0, 120),

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from anonymaly.ask.query import Stage
 from anonymaly.audit.case import Case, Sensitivity, absolute_difference
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.fit import fit_integers
@@ -21,10 +22,9 @@ from anonymaly.audit.recording import RecordingNoise, recorded_lines
 from anonymaly.audit.replay import equal, replay, run
 from anonymaly.audit.report import audit
 from anonymaly.audit.sampling import PooledNoise, sample, sample_stage
-from anonymaly.count.query import Count
-from anonymaly.dataset import Declaration
+from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import ExactProbability, Noise
-from anonymaly.query import Stage
+from anonymaly.questions.count.query import Count
 
 CASE = count_case(epsilon="0.5")
 WORST = Pair("the worst pair", *CASE.worst_pair)

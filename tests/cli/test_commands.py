@@ -332,7 +332,7 @@ def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyP
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anonymaly.count.query.count_matching", interrupt)
+    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", interrupt)
     done = run("count", "patients.yaml", "--epsilon", "0.1")
     assert done.returncode == 130
     assert "stays charged" in done.stderr

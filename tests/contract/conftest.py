@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
-from anonymaly.query import Example, Query, load_question
-from anonymaly.questions import QUESTIONS
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Example, Query, load_question
 
 # Each question in each of its forms; the first has the question's own name.
 FORMS = [

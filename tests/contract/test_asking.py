@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
+from anonymaly.ask.query import Example, Query, Stage
 from anonymaly.errors import AnswerFailed, BudgetExceeded
-from anonymaly.query import Example, Query, Stage
 
 VALUE_IN_A_ROW = "the secret of row 4711"
 

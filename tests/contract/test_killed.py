@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator, store
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Example, Query, load_question
+from anonymaly.ask.store import Store
 from anonymaly.ledger import Ledger
-from anonymaly.query import Example, Query, load_question
-from anonymaly.questions import QUESTIONS
-from anonymaly.store import Store
 
 # Each step is a function on the way, and whether the process dies just before or just after it.
 STEPS: list[tuple[Any, str]] = [

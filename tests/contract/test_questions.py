@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from anonymaly import Curator
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Example, Query
 from anonymaly.cli.main import app
-from anonymaly.dataset import Dataset
-from anonymaly.epsilon import to_nano
+from anonymaly.core.epsilon import to_nano
+from anonymaly.declare.dataset import Dataset
 from anonymaly.errors import InputError
-from anonymaly.query import Example, Query
-from anonymaly.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,8 +11,9 @@ import pandas
 import pytest
 
 import anonymaly as am
-from anonymaly.curator import Curator
-from anonymaly.dataset import Declaration
+from anonymaly.ask.curator import Curator
+from anonymaly.ask.query import Query
+from anonymaly.declare.dataset import Declaration
 from anonymaly.errors import (
     AnswerFailed,
     DeclarationChanged,
@@ -21,8 +22,7 @@ from anonymaly.errors import (
     RuleNotDeclared,
     SchemaError,
 )
-from anonymaly.guarantee import Relation, SensitiveUnderPolicy
-from anonymaly.query import Query
+from anonymaly.promise import Relation, SensitiveUnderPolicy
 
 OpenCurator = Callable[..., am.Curator]
 Declare = Callable[..., am.Dataset]
@@ -260,7 +260,7 @@ def test_interrupted_while_computing_the_question_stays_open_and_goes_on(
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt  # as Ctrl-C does; a real signal would arrive at a moment of its own
 
-    monkeypatch.setattr("anonymaly.count.query.count_matching", interrupt)
+    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", interrupt)
     with pytest.raises(KeyboardInterrupt):
         curator.ask(query)
     assert curator.spent == 0.1
@@ -297,7 +297,7 @@ def test_on_public_data_the_real_error_comes_through(
     def fail(*arguments: Any) -> Any:
         raise ZeroDivisionError("public detail")
 
-    monkeypatch.setattr("anonymaly.count.query.count_matching", fail)
+    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", fail)
     curator = open_curator(declare(public=True))
     with pytest.raises(ZeroDivisionError, match="public detail"):
         curator.ask(am.Count(epsilon=0.1))
@@ -372,7 +372,7 @@ def test_a_failure_after_somebody_elses_answer_hands_over_that_answer(
         overtaken.answer = fast.ask(query)  # type: ignore[attr-defined]
         raise ValueError("too late")
 
-    monkeypatch.setattr("anonymaly.count.query.count_matching", overtaken)
+    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", overtaken)
     assert slow.ask(query).receipt == overtaken.answer.receipt  # type: ignore[attr-defined]
 
 

@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 import pytest
 
+from anonymaly.ask.store import ABANDONED, Store
 from anonymaly.errors import LedgerDamaged, LedgerError
-from anonymaly.store import ABANDONED, Store
 
 KEY, OTHER = "a" * 64, "b" * 64
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
 
 COLUMNS: dict[str, Domain] = {
     "age": Interval(0, 120),

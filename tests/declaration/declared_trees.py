@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
-from anonymaly.expression import (
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.predicates import (
     COMPARISONS,
     Comparison,
     Conjunction,

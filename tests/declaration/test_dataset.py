@@ -16,11 +16,11 @@ from declared_tables import COLUMNS, PLACES, ROWS, arrow, declare, fill_postgres
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
-from anonymaly.engine import collect
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.rules import AnomalyModel, Policy
+from anonymaly.engine.source import collect
 from anonymaly.errors import AnonymalyError, ExpressionError, InputError, SchemaError
-from anonymaly.rules import AnomalyModel, Policy
 
 engine_test = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 FRAME = pd.DataFrame({"age": [30, 40], "id": [1, 2]})

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymaly.domain import (
+from anonymaly.declare.domain import (
     KINDS,
     Bins,
     Categories,
@@ -27,8 +27,8 @@ from anonymaly.domain import (
     read_domain,
     read_moment,
 )
+from anonymaly.declare.filters import parse
 from anonymaly.errors import InputError
-from anonymaly.grammar import parse
 
 untimed = settings(deadline=None)
 

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pytest
 from declared_tables import COLUMNS, PLACES, ROWS, arrow, declare, fill_postgres, records, text
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Flag, Interval, Opaque, Timestamps
-from anonymaly.engine import EngineFailure, collect, read_schema, statement_template
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.filters import parse
+from anonymaly.engine.source import EngineFailure, collect, read_schema, statement_template
 from anonymaly.errors import InputError, SchemaError
-from anonymaly.grammar import parse
 
 EXPECTED = records(declare({"source": arrow()}))
 AGE = {"age": Interval(0, 120)}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.epsilon import LARGEST, LARGEST_TOTAL, NANO, to_fraction, to_nano, to_text
+from anonymaly.core.epsilon import LARGEST, LARGEST_TOTAL, NANO, to_fraction, to_nano, to_text
 from anonymaly.errors import InputError
 
 untimed = settings(deadline=None)

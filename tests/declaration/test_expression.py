@@ -16,10 +16,10 @@ from declared_trees import COLUMNS, MOMENTS, WARDS, tables, trees
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Interval
-from anonymaly.engine import collect
-from anonymaly.expression import (
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Interval
+from anonymaly.declare.filters import parse
+from anonymaly.declare.predicates import (
     Comparison,
     Conjunction,
     Disjunction,
@@ -30,7 +30,7 @@ from anonymaly.expression import (
     Truth,
     write_column,
 )
-from anonymaly.grammar import parse
+from anonymaly.engine.source import collect
 
 untimed = settings(deadline=None)
 

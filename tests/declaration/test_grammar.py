@@ -9,10 +9,10 @@ from declared_trees import COLUMNS, WARDS, records, trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.filters import DEEPEST_TREE, LARGEST_TREE, LONGEST_TEXT, parse
+from anonymaly.declare.predicates import Comparison, Conjunction, Membership, Negation, Predicate, Truth
 from anonymaly.errors import ExpressionError
-from anonymaly.expression import Comparison, Conjunction, Membership, Negation, Predicate, Truth
-from anonymaly.grammar import DEEPEST_TREE, LARGEST_TREE, LONGEST_TEXT, parse
 
 untimed = settings(deadline=None)
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Interval, Timestamps
-from anonymaly.epsilon import LARGEST, to_text
+from anonymaly.core.epsilon import LARGEST, to_text
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Interval, Timestamps
+from anonymaly.declare.manifest import LARGEST_FILE, Manifest
+from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError, ManifestError
-from anonymaly.manifest import LARGEST_FILE, Manifest
-from anonymaly.rules import Policy
 
 FULL = """
 name: patients

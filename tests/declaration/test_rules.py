@@ -11,10 +11,10 @@ from declared_trees import COLUMNS, records, trees
 from hypothesis import given, settings
 from pydantic import ValidationError
 
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.predicates import Predicate
+from anonymaly.declare.rules import KINDS, AnomalyModel, Policy, Rule, SameContexts, read_rule
 from anonymaly.errors import ExpressionError, InputError
-from anonymaly.expression import Predicate
-from anonymaly.rules import KINDS, AnomalyModel, Policy, Rule, SameContexts, read_rule
 
 untimed = settings(deadline=None)
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Domain, Opaque
-from anonymaly.engine import collect, collect_batches
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Opaque
+from anonymaly.engine.source import collect, collect_batches
+from anonymaly.engine.spelling import spelled
 from anonymaly.errors import SchemaError
-from anonymaly.spelling import spelled
 
 WARD: dict[str, Domain] = {"c": Categories(["A", "B"])}
 OPAQUE: dict[str, Domain] = {"c": Opaque()}

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from anonymaly.core.value import Number, Ordered, Value, canonical_json, digest, is_text
 from anonymaly.errors import InputError
-from anonymaly.value import Number, Ordered, Value, canonical_json, digest, is_text
 
 untimed = settings(deadline=None)
 

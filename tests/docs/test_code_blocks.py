@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from anonymaly.manifest import Manifest
-from anonymaly.query import Query
-from anonymaly.questions import QUESTIONS
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Query
+from anonymaly.declare.manifest import Manifest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

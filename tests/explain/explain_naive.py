@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.explain.kernels import GenericKernel, GrubbsKernel, HistogramKernel, Kernel, LofKernel
-from anonymaly.explain.space import ContextSpace
+from anonymaly.questions.explain.kernels import (
+    GenericKernel,
+    GrubbsKernel,
+    HistogramKernel,
+    Kernel,
+    LofKernel,
+)
+from anonymaly.questions.explain.space import ContextSpace
 
 Integers = npt.NDArray[np.int64]
 

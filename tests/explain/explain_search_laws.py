@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.explain.search import SEARCHES
-from anonymaly.explain.searches.graph import KnownContexts
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.search import SEARCHES
+from anonymaly.questions.explain.searches.graph import KnownContexts
 
 Law = dict[Any, Any]
 Sets = dict[frozenset[int], Any]

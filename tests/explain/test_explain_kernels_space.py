@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.explain.populations import overlaps, populations
-from anonymaly.explain.space import ContextSpace
-from anonymaly.explain.walk import walk
+from anonymaly.questions.explain.populations import overlaps, populations
+from anonymaly.questions.explain.space import ContextSpace
+from anonymaly.questions.explain.walk import walk
 
 
 @settings(deadline=None)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor, MedianAbsoluteDeviation
 from anonymaly.detectors.grubbs import exceeds
-from anonymaly.explain import generic_kernel, grubbs_kernel, histogram_kernel, lof_kernel, walk
-from anonymaly.explain.kernels import GenericKernel, GrubbsKernel, HistogramKernel, LofKernel
-from anonymaly.explain.space import ContextSpace
+from anonymaly.questions.explain import generic_kernel, grubbs_kernel, histogram_kernel, lof_kernel, walk
+from anonymaly.questions.explain.kernels import GenericKernel, GrubbsKernel, HistogramKernel, LofKernel
+from anonymaly.questions.explain.space import ContextSpace
 
 
 def same_verdicts(table: naive.Table, detector: Detector) -> None:

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anonymaly as am
+from anonymaly.core.progress import listening
 from anonymaly.detectors import DETECTORS
 from anonymaly.errors import InputError, RuleNotDeclared
-from anonymaly.explain.inspect import contexts
-from anonymaly.explain.plan import make_plan
-from anonymaly.explain.summary import summarise
-from anonymaly.progress import listening
+from anonymaly.questions.explain.inspect import contexts
+from anonymaly.questions.explain.plan import make_plan
+from anonymaly.questions.explain.summary import summarise
 
 COLUMNS: dict[str, Any] = {
     "job": am.Categories(["Nurse", "Doctor", "Clerk"]),

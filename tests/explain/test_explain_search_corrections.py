@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from explain_search_laws import HALF, EveryOutcome, Law, factor, known, naive_law, populations, real_law
 
-from anonymaly.explain.search import SEARCHES
-from anonymaly.explain.searches import graph
-from anonymaly.explain.searches.graph import KnownContexts, choose, valid_neighbours
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.search import SEARCHES
+from anonymaly.questions.explain.searches import graph
+from anonymaly.questions.explain.searches.graph import KnownContexts, choose, valid_neighbours
 
 DOUBLE = 1 / HALF
 PATIENCE = 2_000
@@ -252,7 +252,7 @@ def test_a_fault_in_a_shared_step_changes_the_law(
 ) -> None:
     right = _laws(name)
     place = "graph" if step == "starting_context" and SEARCHES[name].steered else name
-    monkeypatch.setattr(f"anonymaly.explain.searches.{place}.{step}", fault)
+    monkeypatch.setattr(f"anonymaly.questions.explain.searches.{place}.{step}", fault)
     assert _laws(name) != right
 
 

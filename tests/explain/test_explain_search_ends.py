@@ -10,9 +10,9 @@ import pytest
 from explain_search_laws import EveryOutcome, known
 
 from anonymaly.errors import InputError
-from anonymaly.explain.search import SEARCHES
-from anonymaly.explain.searches.graph import Booleans, Contexts, Integers, KnownContexts
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.search import SEARCHES
+from anonymaly.questions.explain.searches.graph import Booleans, Contexts, Integers, KnownContexts
 
 NAMES = list(SEARCHES)
 SAMPLING = [name for name in NAMES if name != "exact"]

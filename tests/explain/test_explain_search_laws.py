@@ -21,9 +21,9 @@ from explain_search_laws import (
 )
 
 from anonymaly.audit.fit import fit_outcomes
-from anonymaly.explain.search import SEARCHES
-from anonymaly.explain.searches import graph
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.search import SEARCHES
+from anonymaly.questions.explain.searches import graph
 
 NAMES = list(SEARCHES)
 GRAPHS: dict[str, tuple[int, Sequence[int]]] = {  # free bits, valid contexts

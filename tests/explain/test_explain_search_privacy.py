@@ -16,7 +16,7 @@ from explain_search_laws import HALF, Law, contexts_of, factor, known, naive_law
 
 from anonymaly.audit.bound import exact_loss
 from anonymaly.errors import InputError
-from anonymaly.explain.search import SEARCHES
+from anonymaly.questions.explain.search import SEARCHES
 
 BLIND = ["exact", "uniform", "random_walk"]
 STEERED = ["depth_first", "breadth_first"]

@@ -14,7 +14,7 @@ from math import comb, inf
 
 from guarantee_naive import Pairs, Tiny
 
-from anonymaly.guarantee import Guarantee
+from anonymaly.promise import Guarantee
 
 Law = dict[Hashable, Fraction]
 Part = Callable[[Tiny], Law]

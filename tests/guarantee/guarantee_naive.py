@@ -14,8 +14,8 @@ from functools import cache, cached_property
 from itertools import combinations_with_replacement
 from typing import Any
 
-from anonymaly.domain import Domain, Interval, Opaque
-from anonymaly.guarantee import Relation
+from anonymaly.declare.domain import Domain, Interval, Opaque
+from anonymaly.promise import Relation
 
 Tiny = tuple[int, ...]
 Pairs = frozenset[tuple[Tiny, Tiny]]

@@ -12,9 +12,11 @@ from guarantee_naive import ROWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.domain import Bins, Interval
+from anonymaly.core.value import digest
+from anonymaly.declare.domain import Bins, Interval
+from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.errors import InputError
-from anonymaly.guarantee import (
+from anonymaly.promise import (
     Adjacency,
     ContextQuestion,
     Everyone,
@@ -29,8 +31,6 @@ from anonymaly.guarantee import (
     intersect,
     read_relation,
 )
-from anonymaly.rules import AnomalyModel, Policy
-from anonymaly.value import digest
 
 
 def made(kind: Callable[..., Any], *fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -11,9 +11,11 @@ import pandas
 import pytest
 from guarantee_naive import NEAR, PEOPLE, PEOPLE_NEAR, ROWS, Steps, Tiny, k_sensitive, reversed_pairs
 
-from anonymaly.domain import Flag, Interval
+from anonymaly.core.value import digest
+from anonymaly.declare.domain import Flag, Interval
+from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.errors import InputError
-from anonymaly.guarantee import (
+from anonymaly.promise import (
     ContextQuestion,
     Everyone,
     SameValidContexts,
@@ -22,8 +24,6 @@ from anonymaly.guarantee import (
     ValuesWithin,
     intersect,
 )
-from anonymaly.rules import AnomalyModel, Policy
-from anonymaly.value import digest
 
 QUESTION = ContextQuestion("v", ["id"], "lof", {"k": 2}, digest({"v": 1}))
 POLICY = Policy("v >= 2")

@@ -24,9 +24,11 @@ from guarantee_mechanisms import (
 )
 from guarantee_naive import NEAR, PEOPLE, PEOPLE_NEAR, ROWS, Tiny, k_sensitive, reversed_pairs, unreached
 
-from anonymaly.domain import Interval
+from anonymaly.core.value import digest
+from anonymaly.declare.domain import Interval
+from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.errors import InputError
-from anonymaly.guarantee import (
+from anonymaly.promise import (
     ContextQuestion,
     Everyone,
     Guarantee,
@@ -37,8 +39,6 @@ from anonymaly.guarantee import (
     compose,
     intersect,
 )
-from anonymaly.rules import AnomalyModel, Policy
-from anonymaly.value import digest
 
 KINDS = len(ROWS.records)
 EVERYONE = Guarantee(Everyone(), 1)

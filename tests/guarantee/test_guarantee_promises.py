@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from anonymaly.domain import Bins, Interval
+from anonymaly.core.value import digest
+from anonymaly.declare.domain import Bins, Interval
+from anonymaly.declare.rules import AnomalyModel, Policy, Rule, SameContexts
 from anonymaly.errors import InputError
-from anonymaly.guarantee import (
+from anonymaly.promise import (
     ContextQuestion,
     Everyone,
     Guarantee,
@@ -23,8 +25,6 @@ from anonymaly.guarantee import (
     intersect,
     read_relation,
 )
-from anonymaly.rules import AnomalyModel, Policy, Rule, SameContexts
-from anonymaly.value import digest
 
 MODEL = AnomalyModel(["age", "bmi"], 2.0, beta=18, k=2)
 POLICY = Policy("age >= 18 and consent")

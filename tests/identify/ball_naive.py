@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.identify.balls import BallCounts, Balls
+from anonymaly.questions.identify.balls import BallCounts, Balls
 
 
 def is_near(row: list[float], point: list[float], radius: float, metric: str) -> bool:

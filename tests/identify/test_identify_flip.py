@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from identify_graphs import chance_of_yes
 from scipy.stats import chisquare
 
-from anonymaly.identify.mechanism import Verdicts, flip_probability, release_verdicts
 from anonymaly.noise import ExactProbability, Noise
+from anonymaly.questions.identify.mechanism import Verdicts, flip_probability, release_verdicts
 
 BITS = 400
 

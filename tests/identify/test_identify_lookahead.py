@@ -17,9 +17,9 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError, RuleNotDeclared
-from anonymaly.guarantee import Everyone, SensitiveRecords
-from anonymaly.identify.lookahead import CountTable, LookaheadPlan, plan_lookahead, release_counts
 from anonymaly.noise import Noise
+from anonymaly.promise import Everyone, SensitiveRecords
+from anonymaly.questions.identify.lookahead import CountTable, LookaheadPlan, plan_lookahead, release_counts
 
 COLUMNS: dict[str, Any] = {
     "ward": am.Categories(["A", "B", "C"]),

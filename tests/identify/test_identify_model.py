@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from identify_graphs import Line, Steps, Table, chance_of_yes, column, factor
 
-from anonymaly.identify.mechanism import Verdicts
-from anonymaly.identify.model import Bound, is_anomaly, judge, steps_to_change
+from anonymaly.questions.identify.mechanism import Verdicts
+from anonymaly.questions.identify.model import Bound, is_anomaly, judge, steps_to_change
 
 MODELS = [(beta, k) for beta in (1, 2, 3, 4) for k in (1, 2, 3, 5)]
 BASE = Fraction(2)  # e^ε

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.identify.balls import METRICS, Balls, count_balls
-from anonymaly.identify.overlap import most_overlapping
+from anonymaly.questions.identify.balls import METRICS, Balls, count_balls
+from anonymaly.questions.identify.overlap import most_overlapping
 
 
 def deepest(points: Any, radius: float, metric: str, places: Any) -> int:

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from identify_graphs import chance_of_yes, factor
 
 import anonymaly as am
-from anonymaly.dataset import Dataset, Declaration
-from anonymaly.identify.balls import BallCounts, count_balls
-from anonymaly.identify.model import judge
-from anonymaly.identify.plan import make_plan
-from anonymaly.identify.summary import count_neighbours
+from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.questions.identify.balls import BallCounts, count_balls
+from anonymaly.questions.identify.model import judge
+from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.summary import count_neighbours
 
 COLUMNS = {"x": am.Interval(0, 3), "y": am.Interval(0, 0.3)}
 BASE = Fraction(2)  # e^ε0

@@ -17,12 +17,12 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Query
 from anonymaly.errors import InputError, RuleNotDeclared
-from anonymaly.guarantee import Everyone, SensitiveRecords
-from anonymaly.identify.mechanism import flip_probability
-from anonymaly.identify.plan import make_plan
-from anonymaly.query import Query
-from anonymaly.questions import QUESTIONS
+from anonymaly.promise import Everyone, SensitiveRecords
+from anonymaly.questions.identify.mechanism import flip_probability
+from anonymaly.questions.identify.plan import make_plan
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 120),

@@ -14,12 +14,12 @@ from ball_naive import assert_same, count_naively
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.attributes import Attribute
-from anonymaly.engine import EngineFailure
-from anonymaly.identify import summary
-from anonymaly.identify.balls import METRICS, Balls
-from anonymaly.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
-from anonymaly.identify.summary import count_cells, count_neighbours
+from anonymaly.declare.attributes import Attribute
+from anonymaly.engine.source import EngineFailure
+from anonymaly.questions.identify import summary
+from anonymaly.questions.identify.balls import METRICS, Balls
+from anonymaly.questions.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
+from anonymaly.questions.identify.summary import count_cells, count_neighbours
 
 CONNECTION = ibis.duckdb.connect()
 WAYS = ("statement", "grid", "stream")

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from intruder import raw_engine
 
 from anonymaly import Curator
-from anonymaly.count.query import Count
-from anonymaly.epsilon import to_nano
+from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded
+from anonymaly.questions.count.query import Count
 
 COST = 1
 AFFORDABLE = 10

@@ -9,7 +9,7 @@ import pytest
 from contention import AFFORDABLE, COST, charged_per_run
 from intruder import raw_engine
 
-from anonymaly.epsilon import to_nano
+from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded, LedgerError
 from anonymaly.ledger import Ledger
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymaly.ledger
+from anonymaly.core.value import canonical_json
 from anonymaly.errors import InputError
 from anonymaly.ledger.chain import plain
 from anonymaly.ledger.declaration import differences
-from anonymaly.value import canonical_json
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

@@ -17,7 +17,7 @@ import anonymaly as am
 from anonymaly.cli.main import app
 from anonymaly.datasets import SALARY_COLUMNS, salaries
 from anonymaly.errors import InputError
-from anonymaly.explain.query import Explain
+from anonymaly.questions.explain.query import Explain
 from anonymaly.reproduce import explain as study
 from anonymaly.reproduce import paper
 from anonymaly.reproduce.asking import Asked, Asking

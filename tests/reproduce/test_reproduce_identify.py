@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from anonymaly.errors import InputError
-from anonymaly.identify.balls import BallCounts
+from anonymaly.questions.identify.balls import BallCounts
 from anonymaly.reproduce import identify_charts
 from anonymaly.reproduce.identify import reproduce_identify
 from anonymaly.reproduce.identify_data import FILES, Points, principal_axes, read_points, synthetic

@@ -21,6 +21,9 @@ from typer.testing import CliRunner
 import anonymaly as am
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError
+from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.marginals import Marginals
+from anonymaly.questions.score.method import Facts
 from anonymaly.reproduce import score as study
 from anonymaly.reproduce import score_measure, score_tables
 from anonymaly.reproduce.progress import Progress
@@ -29,9 +32,6 @@ from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.score import reproduce_score
 from anonymaly.reproduce.score_data import Labelled, labelled, read_tables
 from anonymaly.reproduce.score_measure import count, measure, release
-from anonymaly.score.grid import Grid
-from anonymaly.score.marginals import Marginals
-from anonymaly.score.method import Facts
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
+from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce import share, share_measure
 from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.share import reproduce_share
@@ -30,7 +31,6 @@ from anonymaly.reproduce.share_data import (
 )
 from anonymaly.reproduce.share_measure import EPSILONS, errors
 from anonymaly.reproduce.share_tables import PAPERS, RELEASED, SCALES, Regrets
-from anonymaly.share.histogram.method import METHODS
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 

@@ -16,15 +16,15 @@ from scipy import stats
 from score_naive import cell_of
 
 from anonymaly.audit.fit import fit_outcomes
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Interval
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
-from anonymaly.score.cells import release_dense, release_sparse, threshold_for
-from anonymaly.score.grid import Grid
-from anonymaly.score.lattice import Lattice
-from anonymaly.score.method import Facts
-from anonymaly.score.space import Space
-from anonymaly.score.summary import count_for
+from anonymaly.questions.score.cells import release_dense, release_sparse, threshold_for
+from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.lattice import Lattice
+from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.space import Space
+from anonymaly.questions.score.summary import count_for
 
 BOUNDS = ((0.0, 10.0), (-3.0, 3.0))
 VALUES = st.one_of(

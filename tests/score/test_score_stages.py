@@ -16,17 +16,25 @@ from scipy import stats
 
 import anonymaly as am
 from anonymaly.audit.fit import fit_outcomes
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Interval, Unbounded
-from anonymaly.engine import collect
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Interval, Unbounded
+from anonymaly.engine.source import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST, bin_bounds, least_count, release_bounds
-from anonymaly.score.model import Model
-from anonymaly.score.plan import make_plan
-from anonymaly.score.query import Score
-from anonymaly.score.summary import count_for, count_magnitudes, count_scores
-from anonymaly.score.threshold import Quantile, candidates, release_threshold
+from anonymaly.questions.score.bounds import (
+    BINS,
+    LARGEST,
+    MIDDLE,
+    SMALLEST,
+    bin_bounds,
+    least_count,
+    release_bounds,
+)
+from anonymaly.questions.score.model import Model
+from anonymaly.questions.score.plan import make_plan
+from anonymaly.questions.score.query import Score
+from anonymaly.questions.score.summary import count_for, count_magnitudes, count_scores
+from anonymaly.questions.score.threshold import Quantile, candidates, release_threshold
 
 
 def _frame(rows: int = 400) -> pd.DataFrame:

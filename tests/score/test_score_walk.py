@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from score_naive import Cell, keys, naive_score
 
 from anonymaly.noise import Noise
-from anonymaly.score import grid_scorer, walk
-from anonymaly.score.grid import Grid
-from anonymaly.score.lattice import Lattice
-from anonymaly.score.method import Facts
+from anonymaly.questions.score import grid_scorer, walk
+from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.lattice import Lattice
+from anonymaly.questions.score.method import Facts
 
 KEY = bytes(range(32))
 SHAPES = [(1, 7), (2, 5), (3, 3), (5, 2)]

@@ -11,9 +11,9 @@ import ibis
 import psycopg
 
 import anonymaly as am
-from anonymaly.attributes import Attribute
-from anonymaly.domain import Domain
-from anonymaly.share.summary import count_cells
+from anonymaly.declare.attributes import Attribute
+from anonymaly.declare.domain import Domain
+from anonymaly.questions.share.summary import count_cells
 
 WARDS = am.Categories(["A", "B"])
 POLICIES = {"adults": am.Policy("age >= 18"), "in A": am.Policy("ward == 'A'")}

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from anonymaly.ask.query import Expectation
 from anonymaly.noise import Noise
-from anonymaly.query import Expectation
-from anonymaly.share.expected import expectation
-from anonymaly.share.histogram.auto import FEWEST_BINS
-from anonymaly.share.histogram.method import METHODS
-from anonymaly.share.histogram.smoothing import lone_count
+from anonymaly.questions.share.expected import expectation
+from anonymaly.questions.share.histogram.auto import FEWEST_BINS
+from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share.histogram.smoothing import lone_count
 
 SMOOTHED = ["auto", "hybrid", "smoothed", "dawa", "dawaz"]
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, one_sided_geometric_quantile
-from anonymaly.share.histogram import auto
-from anonymaly.share.histogram.counts import Pieces
-from anonymaly.share.histogram.method import METHODS
-from anonymaly.share.histogram.smoothing import smooth
-from anonymaly.share.histogram.two_phase import redistribute
+from anonymaly.questions.share.histogram import auto
+from anonymaly.questions.share.histogram.counts import Pieces
+from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share.histogram.smoothing import smooth
+from anonymaly.questions.share.histogram.two_phase import redistribute
 
 Integers = npt.NDArray[np.int64]
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from share_laws import Law, Table, law, neighbours
 
-from anonymaly.guarantee.change import Adjacency
-from anonymaly.share.histogram import auto, dawaz, two_phase
-from anonymaly.share.histogram.counts import Rates
-from anonymaly.share.histogram.method import METHODS
+from anonymaly.promise.change import Adjacency
+from anonymaly.questions.share.histogram import auto, dawaz, two_phase
+from anonymaly.questions.share.histogram.counts import Rates
+from anonymaly.questions.share.histogram.method import METHODS
 
 TABLES: list[Table] = [((1, 0), (0, 1)), ((1, 1), (1, 0)), ((0, 2), (2, 1))]
 # Methods of several draws have more outcomes than can be run through on all of these.

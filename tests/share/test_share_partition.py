@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from share_laws import partitions, step_logarithms
 
 from anonymaly.errors import InputError
-from anonymaly.guarantee.change import Adjacency
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
-from anonymaly.share.histogram import dawa
-from anonymaly.share.histogram.counts import Rates
-from anonymaly.share.histogram.windows import deviations
+from anonymaly.promise.change import Adjacency
+from anonymaly.questions.share.histogram import dawa
+from anonymaly.questions.share.histogram.counts import Rates
+from anonymaly.questions.share.histogram.windows import deviations
 
 Integers = npt.NDArray[np.int64]
 

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from share_tables import HARMLESS, SENSITIVE, declare
 
-from anonymaly.dataset import NON_SENSITIVE
-from anonymaly.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.dataset import NON_SENSITIVE
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.rules import Policy
+from anonymaly.declare.sensitivity import is_relaxation, who_is_sensitive
 from anonymaly.errors import InputError
-from anonymaly.guarantee import (
+from anonymaly.promise import (
     Everyone,
     Guarantee,
     SameValidContexts,
@@ -25,9 +27,7 @@ from anonymaly.guarantee import (
     minimum_relaxation,
     relax,
 )
-from anonymaly.guarantee.contexts import ContextQuestion
-from anonymaly.rules import Policy
-from anonymaly.sensitivity import is_relaxation, who_is_sensitive
+from anonymaly.promise.contexts import ContextQuestion
 
 COLUMNS: dict[str, Domain] = {
     "age": Interval(0, 9, step=1),

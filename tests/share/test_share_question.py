@@ -13,12 +13,12 @@ import pytest
 from share_tables import HARMLESS, SENSITIVE, declare, frame, row
 
 import anonymaly as am
-from anonymaly.attributes import Attribute
+from anonymaly.declare.attributes import Attribute
 from anonymaly.errors import InputError, RuleNotDeclared
-from anonymaly.guarantee import Everyone, SensitiveUnderPolicy
-from anonymaly.share.histogram.method import METHODS
-from anonymaly.share.released import Histogram
-from anonymaly.share.summary import count_cells
+from anonymaly.promise import Everyone, SensitiveUnderPolicy
+from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share.released import Histogram
+from anonymaly.questions.share.summary import count_cells
 
 Open = Callable[..., am.Curator]
 AGES = am.Bins("age", [0, 18, 65, 120])

@@ -18,14 +18,14 @@ import pytest
 from share_tables import COLUMNS, HARMLESS, SENSITIVE, counted, declare, frame, row
 
 import anonymaly as am
-from anonymaly.dataset import NON_SENSITIVE
-from anonymaly.engine import collect
+from anonymaly.declare.dataset import NON_SENSITIVE
+from anonymaly.engine.source import collect
 from anonymaly.errors import AnswerFailed, ExpressionError, InputError, RuleNotDeclared
 from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise
-from anonymaly.share.mechanism import release_sample
-from anonymaly.share.shuffle import shuffled
-from anonymaly.share.summary import count_cells, non_sensitive_records
+from anonymaly.questions.share.mechanism import release_sample
+from anonymaly.questions.share.shuffle import shuffled
+from anonymaly.questions.share.summary import count_cells, non_sensitive_records
 
 Open = Callable[..., am.Curator]
 
@@ -166,13 +166,13 @@ def test_a_failure_in_the_middle_of_a_stream_keeps_the_charge_and_frees_the_engi
 def test_a_release_that_fails_in_the_middle_lets_others_use_the_engine(
     open_curator: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymaly.share.summary.ROWS", 2)
+    monkeypatch.setattr("anonymaly.questions.share.summary.ROWS", 2)
 
     def full(*arguments: Any, **options: Any) -> Any:
         raise OSError("no room")
 
     curator = open_curator()
-    monkeypatch.setattr("anonymaly.share.shuffle._Bucket.add", full)
+    monkeypatch.setattr("anonymaly.questions.share.shuffle._Bucket.add", full)
     with pytest.raises(AnswerFailed) as failure:
         curator.ask(ask(epsilon=1))
     monkeypatch.undo()

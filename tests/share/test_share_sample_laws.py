@@ -14,9 +14,9 @@ import pytest
 from share_tables import COLUMNS, POLICY, declare, row
 
 import anonymaly as am
-from anonymaly.guarantee import Database, Guarantee, SensitiveUnderPolicy
+from anonymaly.ask.query import view_for
 from anonymaly.noise import ExactProbability
-from anonymaly.query import view_for
+from anonymaly.promise import Database, Guarantee, SensitiveUnderPolicy
 
 Law = dict[tuple[str, ...], Fraction]
 

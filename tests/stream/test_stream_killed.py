@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stream_by_mqtt import BUDGET, free_port, judged, load
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.stream.cast import READINGS, Cast
 from anonymaly.stream.declaration import Column, Declaration
 from anonymaly.stream.setup import set_up

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from stream_by_mqtt import BUDGET, broker, judged, load, prepare, running, until
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.errors import Refused
 from anonymaly.noise import Noise
 from anonymaly.stream import sensor as sensor_module

@@ -34,8 +34,8 @@ def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> 
     )
     _edit(
         package / "questions.py",
-        '    "count": "anonymaly.count.query:Count",\n',
-        '    "count": "anonymaly.count.query:Count",\n'
+        '    "count": "anonymaly.questions.count.query:Count",\n',
+        '    "count": "anonymaly.questions.count.query:Count",\n'
         '    "proportion": "anonymaly.proportion.query:Proportion",\n',
     )
     _edit(package / "__init__.py", '    "Preview",\n', '    "Preview",\n    "Proportion",\n')

@@ -62,7 +62,7 @@ def test_only_summaries_run_statements() -> None:
 
 
 def _questions() -> dict[str, str]:
-    from anonymaly.questions import QUESTIONS
+    from anonymaly.ask.catalogue import QUESTIONS
 
     return QUESTIONS
 

@@ -17,8 +17,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from anonymaly.ask.table import GROUP, UNSHOWN, Table
 from anonymaly.errors import InputError
-from anonymaly.table import GROUP, UNSHOWN, Table
 
 SOME = pa.table(
     {
@@ -127,7 +127,7 @@ def written(source: pa.Table, pieces: list[int]) -> bytes:
 
 def test_a_file_shows_nothing_of_how_its_rows_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many batches there were before sampling tells how many records there were."""
-    monkeypatch.setattr("anonymaly.table.GROUP", 20_480)
+    monkeypatch.setattr("anonymaly.ask.table.GROUP", 20_480)
     rows = 50_000
     # Long text that differs, so that there are many pages; nulls in some parts only.
     texts = [None if row % 7_001 < 5 else f"{row * 7919 % rows:0120x}" for row in range(rows)]

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
-from anonymaly.dataset import Adjacency, Dataset, Declaration
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
+from anonymaly.declare.dataset import Adjacency, Dataset, Declaration
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
+from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
-from anonymaly.guarantee import Database, Relation, ValidContexts
-from anonymaly.query import Query, Released, Stage
-from anonymaly.rules import Rule
+from anonymaly.promise import Database, Relation, ValidContexts
 
 Mass = Callable[[int], float]
 Outcomes = Mapping[Any, float | Fraction]

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from anonymaly.audit.case import Case, Mass, Sensitivity
-from anonymaly.count.query import Count
-from anonymaly.dataset import Adjacency
-from anonymaly.domain import Categories, Domain, Interval
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.guarantee import Database
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Categories, Domain, Interval
+from anonymaly.promise import Database
+from anonymaly.questions.count.query import Count
 
 WHERE = "age >= 60 and ward == 'A'"
 COLUMNS: Mapping[str, Domain] = {"age": Interval(0, 120), "ward": Categories(["A", "B"])}

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from anonymaly.ask.query import Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.count.mechanism import noise_rate
-from anonymaly.count.query import Count
-from anonymaly.dataset import Dataset, Declaration
-from anonymaly.engine import collect
+from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
-from anonymaly.query import Released, Stage
+from anonymaly.questions.count.mechanism import noise_rate
+from anonymaly.questions.count.query import Count
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -17,14 +17,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Interval
-from anonymaly.epsilon import to_text
-from anonymaly.report.beliefs import beliefs
-from anonymaly.report.charts import save
-from anonymaly.rules import Policy
-from anonymaly.share.sample_query import ShareSample
-from anonymaly.simulation import simulate
+from anonymaly.ask.simulation import simulate
+from anonymaly.core.epsilon import to_text
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Interval
+from anonymaly.declare.rules import Policy
+from anonymaly.pictures.beliefs import beliefs
+from anonymaly.pictures.charts import save
+from anonymaly.questions.share.sample_query import ShareSample
 
 ROOMS = ("office", "library", "kitchen", "laboratory", "lounge")
 SENSITIVE = "lounge"

@@ -13,19 +13,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
-from anonymaly.dataset import Adjacency
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Categories, Domain, Interval
+from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
-from anonymaly.domain import Categories, Domain, Interval
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.explain.context import Context
-from anonymaly.explain.query import Explain
-from anonymaly.explain.summary import Summary
-from anonymaly.guarantee import Database
-from anonymaly.query import Query, Released, Stage
-from anonymaly.rules import SameContexts
+from anonymaly.promise import Database
+from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.query import Explain
+from anonymaly.questions.explain.summary import Summary
 
 AuditedSearch = Literal["exact", "breadth_first"]
 Row = tuple[str, str, int]

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from anonymaly.ask.query import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.explain_case import explain_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.dataset import Declaration
-from anonymaly.explain.context import Context
-from anonymaly.explain.mechanism import ContextOracle, release_context
-from anonymaly.explain.plan import Plan, make_plan
-from anonymaly.explain.query import Explain
-from anonymaly.explain.summary import Summary
+from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
-from anonymaly.query import Stage
+from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.mechanism import ContextOracle, release_context
+from anonymaly.questions.explain.plan import Plan, make_plan
+from anonymaly.questions.explain.query import Explain
+from anonymaly.questions.explain.summary import Summary
 
 Release = Callable[[Summary, Plan, Noise], Context | None]
 

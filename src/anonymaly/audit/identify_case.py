@@ -14,15 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
-from anonymaly.dataset import Adjacency
-from anonymaly.domain import Domain, Interval
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.guarantee import Database
-from anonymaly.identify.balls import BallCounts
-from anonymaly.identify.query import Identify
-from anonymaly.query import Query, Released, Stage
-from anonymaly.rules import AnomalyModel
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Domain, Interval
+from anonymaly.declare.rules import AnomalyModel
+from anonymaly.promise import Database
+from anonymaly.questions.identify.balls import BallCounts
+from anonymaly.questions.identify.query import Identify
 
 BETA, K, RADIUS = 4, 2, 1
 LOW, HIGH = 0, 10

@@ -7,18 +7,18 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from anonymaly.ask.query import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.identify_case import ASKED, BETA, HIGH, LOW, K, identify_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.dataset import Declaration
-from anonymaly.guarantee import Database
-from anonymaly.identify.balls import BallCounts
-from anonymaly.identify.mechanism import Verdicts, release_verdicts
-from anonymaly.identify.model import is_anomaly, judge, steps_to_change
-from anonymaly.identify.plan import Plan, make_plan
-from anonymaly.identify.query import Identify
+from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
-from anonymaly.query import Stage
+from anonymaly.promise import Database
+from anonymaly.questions.identify.balls import BallCounts
+from anonymaly.questions.identify.mechanism import Verdicts, release_verdicts
+from anonymaly.questions.identify.model import is_anomaly, judge, steps_to_change
+from anonymaly.questions.identify.plan import Plan, make_plan
+from anonymaly.questions.identify.query import Identify
 
 Release = Callable[[BallCounts, Plan, Noise], list[bool]]
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from anonymaly.ask.curator import Curator
 from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import recorded_lines
-from anonymaly.curator import Curator
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
+from anonymaly.core.value import canonical_json
 from anonymaly.errors import AnonymalyError
-from anonymaly.guarantee import Database
 from anonymaly.ledger import Ledger
-from anonymaly.value import canonical_json
+from anonymaly.promise import Database
 
 # Chance and the clock decide these; size and digest are functions of the released answer.
 MASKED = frozenset({"time", "hash", "ledger", "digest", "size"})

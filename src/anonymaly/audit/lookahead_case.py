@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.audit.mutants import Mutant
-from anonymaly.dataset import Adjacency, Declaration
-from anonymaly.domain import Categories, Domain
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.guarantee import Database
-from anonymaly.identify.lookahead import LookaheadPlan, plan_lookahead, release_counts
-from anonymaly.identify.query import Lookahead
-from anonymaly.query import Query, Released, Stage
-from anonymaly.rules import AnomalyModel
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency, Declaration
+from anonymaly.declare.domain import Categories, Domain
+from anonymaly.declare.rules import AnomalyModel
+from anonymaly.promise import Database
+from anonymaly.questions.identify.lookahead import LookaheadPlan, plan_lookahead, release_counts
+from anonymaly.questions.identify.query import Lookahead
 
 BETA, K = 4, 2
 COLUMNS: Mapping[str, Domain] = {"ward": Categories(["A", "B"])}

@@ -13,9 +13,9 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from anonymaly.dataset import Adjacency
-from anonymaly.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
-from anonymaly.guarantee import Database
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
+from anonymaly.promise import Database
 
 Record = Mapping[str, Any]
 Value = Callable[[Domain, Random], Any]

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.query import Released, view_for
 from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import Call, RecordingNoise, recorded_lines, recorded_statements
-from anonymaly.dataset import Dataset
-from anonymaly.query import Released, view_for
+from anonymaly.declare.dataset import Dataset
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from anonymaly.audit.ledger_trace import compare_ledgers
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import Replay, Run, replay
 from anonymaly.audit.sampling import sample
-from anonymaly.guarantee import Database
+from anonymaly.promise import Database
 
 Layer = Literal["replay", "ledger", "fit", "bound"]
 LAYERS: tuple[Layer, ...] = ("replay", "ledger", "fit", "bound")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.ask.query import Released, view_for
 from anonymaly.audit.case import Case
-from anonymaly.guarantee import Database
 from anonymaly.noise import Noise
 from anonymaly.noise.source import Probability
-from anonymaly.query import Released, view_for
+from anonymaly.promise import Database
 
 BLOCK = 65_536
 

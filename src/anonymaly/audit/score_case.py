@@ -13,16 +13,16 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.neighbours import Pair
-from anonymaly.dataset import Adjacency
-from anonymaly.domain import Domain, Interval, Unbounded
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.guarantee import Database
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Domain, Interval, Unbounded
 from anonymaly.noise import Noise
-from anonymaly.query import Query, Released, Stage
-from anonymaly.score.model import Model
-from anonymaly.score.query import Score
+from anonymaly.promise import Database
+from anonymaly.questions.score.model import Model
+from anonymaly.questions.score.query import Score
 
 Audited = Literal["published", "held", "marginals"]
 HIGHEST = 100

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymaly.ask.query import Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.score_case import score_case, score_stages_case
-from anonymaly.dataset import Declaration
-from anonymaly.engine import collect
+from anonymaly.declare.dataset import Declaration
+from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
-from anonymaly.query import Released, Stage
-from anonymaly.score.grid import Grid
-from anonymaly.score.model import HeldModel, Model
-from anonymaly.score.plan import make_plan
-from anonymaly.score.query import Score
-from anonymaly.score.space import Space
-from anonymaly.score.summary import count_for
+from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.model import HeldModel, Model
+from anonymaly.questions.score.plan import make_plan
+from anonymaly.questions.score.query import Score
+from anonymaly.questions.score.space import Space
+from anonymaly.questions.score.summary import count_for
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
 from anonymaly.audit.recording import DATA_ARGUMENTS
-from anonymaly.dataset import Adjacency
-from anonymaly.domain import Categories, Domain, Flag, Interval
-from anonymaly.epsilon import Number, to_fraction
-from anonymaly.guarantee import Database
-from anonymaly.query import Query, Released, Stage
-from anonymaly.rules import Policy
-from anonymaly.share.histogram_query import ShareHistogram
-from anonymaly.share.sample_query import ShareSample
-from anonymaly.share.summary import Cells
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval
+from anonymaly.declare.rules import Policy
+from anonymaly.promise import Database
+from anonymaly.questions.share.histogram_query import ShareHistogram
+from anonymaly.questions.share.sample_query import ShareSample
+from anonymaly.questions.share.summary import Cells
 
 POLICY = "age >= 18 and consent"
 COLUMNS: Mapping[str, Domain] = {

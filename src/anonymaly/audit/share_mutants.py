@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.query import Stage
+from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.share_case import histogram_case, sample_case
-from anonymaly.dataset import NON_SENSITIVE, Dataset, Declaration
+from anonymaly.declare.dataset import NON_SENSITIVE, Dataset, Declaration
+from anonymaly.declare.rules import Policy
 from anonymaly.noise import Noise
-from anonymaly.query import Stage
-from anonymaly.rules import Policy
-from anonymaly.share.histogram.method import METHODS
-from anonymaly.share.histogram_query import ShareHistogram
-from anonymaly.share.mechanism import kept_probability, rate_for, release_sample
-from anonymaly.share.released import Histogram
-from anonymaly.share.sample_query import ShareSample
-from anonymaly.share.summary import Cells
-from anonymaly.table import Table
+from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share.histogram_query import ShareHistogram
+from anonymaly.questions.share.mechanism import kept_probability, rate_for, release_sample
+from anonymaly.questions.share.released import Histogram
+from anonymaly.questions.share.sample_query import ShareSample
+from anonymaly.questions.share.summary import Cells
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -18,13 +18,13 @@ import typer
 from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
-from anonymaly.answer import Answer, Preview
+from anonymaly.ask.answer import Answer, Preview
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.query import Query, load_question
+from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
 from anonymaly.errors import InputError
-from anonymaly.query import Query, load_question
-from anonymaly.questions import QUESTIONS
-from anonymaly.table import WRITERS, writer_for
 
 OnlyPreview = Annotated[
     bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")

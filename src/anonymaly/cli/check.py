@@ -9,13 +9,13 @@ import typer
 from rich.table import Table
 
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
-from anonymaly.dataset import Dataset, Declaration
-from anonymaly.epsilon import to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.declare.manifest import Manifest
+from anonymaly.declare.rules import Policy
+from anonymaly.declare.sensitivity import who_is_sensitive
 from anonymaly.errors import LedgerBehindAnchor, LedgerMissing, ManifestError
 from anonymaly.ledger import Account, Ledger
-from anonymaly.manifest import Manifest
-from anonymaly.rules import Policy
-from anonymaly.sensitivity import who_is_sensitive
 
 
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:

@@ -10,18 +10,18 @@ from typing import Any
 from rich.rule import Rule
 
 from anonymaly import Curator
-from anonymaly.answer import Answer
+from anonymaly.ask.answer import Answer
 from anonymaly.audit.exclusion import exclusion_attack
 from anonymaly.cli.output import AsJson, out, say, say_json
-from anonymaly.count.query import Count
 from anonymaly.datasets import census, salaries
+from anonymaly.declare.rules import AnomalyModel, Policy, SameContexts
 from anonymaly.errors import Refused
-from anonymaly.explain.query import Explain
-from anonymaly.identify.query import Identify
 from anonymaly.ledger import Ledger
-from anonymaly.rules import AnomalyModel, Policy, SameContexts
-from anonymaly.score.query import Score
-from anonymaly.share.sample_query import ShareSample
+from anonymaly.questions.count.query import Count
+from anonymaly.questions.explain.query import Explain
+from anonymaly.questions.identify.query import Identify
+from anonymaly.questions.score.query import Score
+from anonymaly.questions.share.sample_query import ShareSample
 
 
 def demo(as_json: AsJson = False) -> None:

@@ -12,9 +12,9 @@ import typer
 import yaml
 
 from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.engine import read_schema
+from anonymaly.declare.manifest import UNDECLARED
+from anonymaly.engine.source import read_schema
 from anonymaly.errors import InputError
-from anonymaly.manifest import UNDECLARED
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt

@@ -12,12 +12,12 @@ import typer
 
 import anonymaly.inspect as owner
 from anonymaly.cli.output import AsJson, ManifestPath, say, say_json
-from anonymaly.dataset import Dataset
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
-from anonymaly.identify.inspect import Anomalies, PrivacyMap
-from anonymaly.manifest import Manifest
-from anonymaly.report.charts import save
-from anonymaly.report.maps import maps, squares
+from anonymaly.pictures.charts import save
+from anonymaly.pictures.maps import maps, squares
+from anonymaly.questions.identify.inspect import Anomalies, PrivacyMap
 
 What = Annotated[
     Literal["anomalies", "privacy-map", "regularity"],

@@ -10,11 +10,11 @@ import typer
 from rich.table import Table
 
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
-from anonymaly.epsilon import to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import Ledger, Reservation
 from anonymaly.ledger.statement import Statement
-from anonymaly.manifest import Manifest
 
 Verify = Annotated[bool, typer.Option("--verify", help="Check every hash and sum of the ledger again.")]
 RaiseBudget = Annotated[

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.cli.output import err, say_json
 from anonymaly.errors import AnonymalyError
-from anonymaly.questions import QUESTIONS
 from anonymaly.version import __version__
 
 # Each command lives in its own module, which is imported when the command is used: an engine, a ledger and

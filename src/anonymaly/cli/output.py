@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from anonymaly.progress import listening
+from anonymaly.core.progress import listening
 
 # A pipe or a file has no width; tables are folded for a terminal only.
 WIDTH = None if sys.stdout.isatty() else 200

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from anonymaly.ask.table import escape
 from anonymaly.errors import InputError
-from anonymaly.table import escape
 
 ROWS = 65_536  # of a batch
 BYTES = 8 * 2**20

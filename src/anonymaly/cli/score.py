@@ -12,15 +12,15 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anonymaly import Curator
-from anonymaly.answer import Answer
+from anonymaly.ask.answer import Answer
 from anonymaly.cli.ask import Asked, Variation
 from anonymaly.cli.output import err, say, say_json
 from anonymaly.cli.record_files import RecordFile, ScoreFile
-from anonymaly.domain import Interval, Unbounded
-from anonymaly.epsilon import to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
-from anonymaly.score.model import Model
-from anonymaly.score.space import read_numbers
+from anonymaly.questions.score.model import Model
+from anonymaly.questions.score.space import read_numbers
 
 Records = Annotated[
     Path | None,

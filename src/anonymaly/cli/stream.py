@@ -15,9 +15,9 @@ import typer
 from anonymaly.cli.output import AsJson, say, say_json
 from anonymaly.cli.stream_broker import broker
 from anonymaly.cli.stream_demo import demo
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
+from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
-from anonymaly.manifest import read_yaml
 from anonymaly.stream.config import ADVICE, LoadedConfig, PartyConfig, Role
 from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.program import run_owner, run_sensor, run_server

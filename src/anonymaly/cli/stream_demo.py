@@ -16,8 +16,8 @@ from rich.table import Table
 
 from anonymaly.cli.output import AsJson, out, plain, say, say_json
 from anonymaly.cli.stream_broker import broker_here
-from anonymaly.domain import Interval
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
+from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
 from anonymaly.stream.cast import READINGS, Cast
 from anonymaly.stream.declaration import Column, Declaration

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Categories, Domain, Interval
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Interval
 
 FOLDER = Path(__file__).parent
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from anonymaly.domain import Domain, Interval, Unbounded
+from anonymaly.declare.domain import Domain, Interval, Unbounded
 from anonymaly.errors import InputError
 
 Pair = tuple[float, float]

@@ -14,18 +14,18 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from anonymaly.curator import Curator
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Domain
-from anonymaly.epsilon import Number, to_nano
+from anonymaly.ask.curator import Curator
+from anonymaly.ask.query import StageFailure, answer_with, root_cause
+from anonymaly.ask.simulation import simulate
+from anonymaly.core.epsilon import Number, to_nano
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError
 from anonymaly.estimators.bounds import Bounds, read_bounds
-from anonymaly.guarantee import Guarantee
 from anonymaly.noise import Noise
-from anonymaly.query import StageFailure, answer_with, root_cause
-from anonymaly.score.model import HELD, NO_PROMISE, HeldModel, Model
-from anonymaly.score.query import Score
-from anonymaly.simulation import simulate
+from anonymaly.promise import Guarantee
+from anonymaly.questions.score.model import HELD, NO_PROMISE, HeldModel, Model
+from anonymaly.questions.score.query import Score
 
 Floats = npt.NDArray[np.float64]
 AS_GIVEN = (

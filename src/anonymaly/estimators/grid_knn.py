@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymaly.curator import Curator
-from anonymaly.epsilon import Number
+from anonymaly.ask.curator import Curator
+from anonymaly.core.epsilon import Number
 from anonymaly.estimators.bounds import Bounds
 from anonymaly.estimators.detector import PrivateDetector
-from anonymaly.score.grid import Distance, Form, Origin
+from anonymaly.questions.score.grid import Distance, Form, Origin
 
 
 class GridKNN(PrivateDetector):

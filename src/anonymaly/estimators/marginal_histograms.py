@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymaly.curator import Curator
-from anonymaly.epsilon import Number
+from anonymaly.ask.curator import Curator
+from anonymaly.core.epsilon import Number
 from anonymaly.estimators.bounds import Bounds
 from anonymaly.estimators.detector import PrivateDetector
 

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from anonymaly.epsilon import to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.estimators.detector import PrivateDetector
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
 from anonymaly.errors import DeclarationChanged, InputError, LedgerError, Refused
 from anonymaly.ledger.declaration import added_rules, refuse_changes
 from anonymaly.ledger.records import Account, Rules

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from anonymaly.core.value import canonical_json
 from anonymaly.errors import DeclarationChanged, InputError
 from anonymaly.ledger.chain import label, mapping
 from anonymaly.ledger.records import Rules
-from anonymaly.value import canonical_json
 
 LONGEST_SHOWN = 80
 MOST_SHOWN = 10

@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 import sqlalchemy as sa
 
-from anonymaly.epsilon import LARGEST_TOTAL
+from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import accounts, reserving
 from anonymaly.ledger.anchor import Anchor
@@ -42,7 +42,7 @@ class Ledger:
     """A durable account book in a SQLite file or a PostgreSQL database.
 
     Safe with many processes and threads, and after a fork. Get one with `Ledger.open`; amounts are integer
-    nano-ε throughout (``anonymaly.epsilon``).
+    nano-ε throughout (``anonymaly.core.epsilon``).
 
     Examples
     --------

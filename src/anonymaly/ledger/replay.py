@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
 from anonymaly.ledger.chain import genesis, link
 from anonymaly.ledger.records import Head, Verification
 from anonymaly.ledger.schema import accounts, analysts, entries, heads, reservations

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from anonymaly.epsilon import to_text
+from anonymaly.core.epsilon import to_text
 from anonymaly.errors import BudgetExceeded, LedgerDamaged, LedgerError
 from anonymaly.ledger.accounts import get_account
 from anonymaly.ledger.records import Reservation, State

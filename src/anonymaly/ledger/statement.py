@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from anonymaly.epsilon import to_text
-from anonymaly.guarantee import Guarantee, compose
+from anonymaly.core.epsilon import to_text
 from anonymaly.ledger.records import Account, Reservation
+from anonymaly.promise import Guarantee, compose
 
 PER_TRANSCRIPT = (
     "Relations may have been chosen after seeing answers, so the promise is per transcript: for every pair "

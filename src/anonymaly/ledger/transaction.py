@@ -10,11 +10,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from anonymaly.core.value import canonical_json
 from anonymaly.errors import LedgerDamaged
 from anonymaly.ledger.chain import genesis, link
 from anonymaly.ledger.records import Entry, Head
 from anonymaly.ledger.schema import FORMAT, accounts, analysts, entries, heads
-from anonymaly.value import canonical_json
 
 _CHARGE_ACCOUNT = (
     accounts.update()

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.compiled import compiled
 from anonymaly.noise import draws, geometric
-from anonymaly.noise._compile import compiled
 from anonymaly.noise.chacha import FAILED, IMPOSSIBLE_DRAW, LOW, Stream, next_word, open_stream, set_nonce
 from anonymaly.noise.geometric import Table
 

@@ -19,7 +19,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 from anonymaly.noise._rounds import BLOCK, LANES, sixteen_blocks
 
 Words32 = npt.NDArray[np.uint32]

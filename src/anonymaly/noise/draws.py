@@ -11,7 +11,7 @@ LARGEST_PART = 2^56 nothing here can pass 2^63 - 1:
 
 from __future__ import annotations
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import Stream, next_bit, next_word
 
 LARGEST_PART = 2**56

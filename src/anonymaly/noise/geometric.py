@@ -26,7 +26,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.draws import LARGEST_INTEGER, bernoulli_exp_part
 from anonymaly.noise.probability import ExactProbability, floor_of

@@ -33,7 +33,7 @@ from math import frexp, isqrt, ldexp
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.draws import below
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from anonymaly.core.compiled import compiled
 from anonymaly.noise import draws
-from anonymaly.noise._compile import compiled
 from anonymaly.noise.arrays import Integers
 from anonymaly.noise.chacha import Stream
 

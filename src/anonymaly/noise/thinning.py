@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 from anonymaly.noise.arrays import Integers, Span, at_chunk
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.probability import Bounds, floor_of

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.explain.context import Context
-from anonymaly.explain.mechanism import ContextOracle, release_context
-from anonymaly.explain.plan import Plan, make_plan
-from anonymaly.explain.query import Explain
-from anonymaly.explain.summary import summarise
-from anonymaly.explain.verdicts import make_kernel
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.mechanism import ContextOracle, release_context
+from anonymaly.questions.explain.plan import Plan, make_plan
+from anonymaly.questions.explain.query import Explain
+from anonymaly.questions.explain.summary import summarise
+from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import Records
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymaly.report.charts import curve, distribution, grouped_bars, save
+from anonymaly.pictures.charts import curve, distribution, grouped_bars, save
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.paper import CHANGES, EPSILON
 from anonymaly.reproduce.searches import Case

@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Interval
-from anonymaly.identify.inspect import PrivacyMap, privacy_map
-from anonymaly.identify.model import Bound
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Interval
+from anonymaly.declare.rules import AnomalyModel
 from anonymaly.noise import Noise
-from anonymaly.report.charts import save
-from anonymaly.report.maps import Floats, error_boxes, error_dots, error_lines, maps, squares
+from anonymaly.pictures.charts import save
+from anonymaly.pictures.maps import Floats, error_boxes, error_dots, error_lines, maps, squares
+from anonymaly.questions.identify.inspect import PrivacyMap, privacy_map
+from anonymaly.questions.identify.model import Bound
 from anonymaly.reproduce.identify_measure import Measured
 from anonymaly.reproduce.identify_paper import EPSILON, EPSILONS, SHARES_OF_BETA
-from anonymaly.rules import AnomalyModel
 
 SENSITIVE, DIFFERENTIAL = "sensitive privacy", "differential privacy"
 BOUNDS: dict[str, Bound] = {SENSITIVE: "improved", DIFFERENTIAL: "differential"}

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.special import ndtri
 
-from anonymaly.dataset import Dataset
-from anonymaly.domain import Interval
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Interval
+from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.reproduce.identify_paper import PAPER, Printed
-from anonymaly.rules import AnomalyModel
 
 FILES = (
     "adbench/thyroid.npz",

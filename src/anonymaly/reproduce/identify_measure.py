@@ -12,15 +12,15 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.identify.axes import RELATIVE
-from anonymaly.identify.balls import BallCounts, Balls, count_balls
-from anonymaly.identify.model import Bound, is_anomaly, judge
-from anonymaly.identify.plan import make_plan
-from anonymaly.identify.query import Identify
+from anonymaly.ask.simulation import simulate
 from anonymaly.noise import Noise, one_sided_geometric_quantile
+from anonymaly.questions.identify.axes import RELATIVE
+from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
+from anonymaly.questions.identify.model import Bound, is_anomaly, judge
+from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.query import Identify
 from anonymaly.reproduce.identify_data import Points
 from anonymaly.reproduce.identify_paper import DRAWN, EPSILON, EPSILONS, Figures
-from anonymaly.simulation import simulate
 
 EXTRA_ERROR = Fraction(1, 10**12)  # what stopping early may add: the question's default
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.explain.plan import Plan
-from anonymaly.explain.summary import Counts, Moments, Ragged, Summary, split
-from anonymaly.explain.verdicts import make_kernel
+from anonymaly.questions.explain.plan import Plan
+from anonymaly.questions.explain.summary import Counts, Moments, Ragged, Summary, split
+from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.asking import Asking
 
 Integers = npt.NDArray[np.int64]

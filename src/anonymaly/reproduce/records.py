@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anonymaly.dataset import Dataset
 from anonymaly.datasets import SALARY_COLUMNS, salaries
-from anonymaly.domain import Categories, Domain, Interval
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.errors import InputError
 
 SALARY_FILE = "ontario_salaries_1996_2006.parquet"

@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from anonymaly.report.charts import save
-from anonymaly.report.panels import panels
+from anonymaly.pictures.charts import save
+from anonymaly.pictures.panels import panels
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.reproduction import Reproduction

@@ -17,13 +17,13 @@ import ibis
 import pyarrow as pa
 
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
-from anonymaly.engine import collect
+from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
+from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.marginals import Marginals
+from anonymaly.questions.score.method import Facts, Method, coordinate
 from anonymaly.reproduce.ranking import figures
 from anonymaly.reproduce.score_data import Floats, Labelled
-from anonymaly.score.grid import Grid
-from anonymaly.score.marginals import Marginals
-from anonymaly.score.method import Facts, Method, coordinate
 
 Row = dict[str, Any]
 

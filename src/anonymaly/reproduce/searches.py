@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.explain.search import SEARCHES, STARTS
-from anonymaly.explain.searches.graph import KnownContexts
 from anonymaly.noise import Noise
+from anonymaly.questions.explain.search import SEARCHES, STARTS
+from anonymaly.questions.explain.searches.graph import KnownContexts
 from anonymaly.reproduce.asking import Asked, Asking
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.outliers import measure_outliers, seed_of

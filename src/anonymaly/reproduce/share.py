@@ -11,7 +11,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from anonymaly.guarantee.change import Adjacency
+from anonymaly.promise.change import Adjacency
+from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.reproduction import Reproduction
@@ -19,7 +20,6 @@ from anonymaly.reproduce.share_charts import draw
 from anonymaly.reproduce.share_data import Integers
 from anonymaly.reproduce.share_measure import EPSILONS, measure_inputs
 from anonymaly.reproduce.share_tables import Table, all_tables
-from anonymaly.share.histogram.method import METHODS
 
 PAPER = "004 (one-sided differential privacy)"
 

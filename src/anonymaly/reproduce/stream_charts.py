@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.noise import Noise
-from anonymaly.report.charts import Row, grouped_bars, save
-from anonymaly.report.readings import readings_before_and_after
+from anonymaly.pictures.charts import Row, grouped_bars, save
+from anonymaly.pictures.readings import readings_before_and_after
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.stream_data import Source
 from anonymaly.reproduce.stream_measure import ACCOUNTS, EPSILONS, declare

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.domain import Interval
+from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, StrictStr, field_validator
 
-from anonymaly.epsilon import LARGEST_TOTAL, to_nano, to_text
+from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
+from anonymaly.core.value import Value
+from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError, Refused
-from anonymaly.manifest import read_yaml, refuse_undeclared
 from anonymaly.stream.corrector import Corrector
 from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.detector import Detector
@@ -25,7 +26,6 @@ from anonymaly.stream.parties import Party
 from anonymaly.stream.seal import Seal
 from anonymaly.stream.sensor import Sensor
 from anonymaly.stream.transport.mqtt import BrokerAddress, Post
-from anonymaly.value import Value
 
 ADVICE = "`anonymaly stream init DIR` writes one file for each party."
 Role = Literal["sensor", "detector", "corrector", "owner"]

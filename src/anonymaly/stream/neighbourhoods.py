@@ -14,7 +14,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.noise._compile import compiled
+from anonymaly.core.compiled import compiled
 
 Places = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

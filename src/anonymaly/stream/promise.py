@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anonymaly.epsilon import to_text
-from anonymaly.guarantee import Guarantee, ValuesWithin
+from anonymaly.core.epsilon import to_text
+from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.declaration import Declaration
 
 ANY_NUMBER = 10**9  # a batch costs a person the same however many readings of theirs there are elsewhere

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
+from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.errors import BudgetExceeded, InputError, LedgerError
 from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement

@@ -11,8 +11,8 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from anonymaly.domain import Interval
-from anonymaly.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
+from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
+from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.stream.config import Role, peers_of
 from anonymaly.stream.declaration import Column, Declaration

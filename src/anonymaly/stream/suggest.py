@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.domain import Interval
-from anonymaly.epsilon import Number
+from anonymaly.core.epsilon import Number
+from anonymaly.core.progress import tell
+from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.progress import tell
 from anonymaly.stream.correction import Gap, Layers, Split, missed_layers, split_suspects
 from anonymaly.stream.declaration import Column, Declaration, Floats
 from anonymaly.stream.perturb import Perturbed, perturb

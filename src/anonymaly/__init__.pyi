@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: the one list of public names, and where each of them lives.
+
+from anonymaly import datasets as datasets
+from anonymaly import inspect as inspect
+from anonymaly import stream as stream
+from anonymaly.ask.answer import Answer as Answer
+from anonymaly.ask.answer import Preview as Preview
+from anonymaly.ask.curator import Curator as Curator
+from anonymaly.ask.query import Query as Query
+from anonymaly.ask.simulation import simulate as simulate
+from anonymaly.ask.table import Table as Table
+from anonymaly.declare.dataset import Dataset as Dataset
+from anonymaly.declare.domain import Bins as Bins
+from anonymaly.declare.domain import Categories as Categories
+from anonymaly.declare.domain import Flag as Flag
+from anonymaly.declare.domain import Interval as Interval
+from anonymaly.declare.domain import Opaque as Opaque
+from anonymaly.declare.domain import Timestamps as Timestamps
+from anonymaly.declare.domain import Unbounded as Unbounded
+from anonymaly.declare.manifest import Manifest as Manifest
+from anonymaly.declare.rules import AnomalyModel as AnomalyModel
+from anonymaly.declare.rules import Policy as Policy
+from anonymaly.declare.rules import SameContexts as SameContexts
+from anonymaly.errors import AnonymalyError as AnonymalyError
+from anonymaly.estimators.grid_knn import GridKNN as GridKNN
+from anonymaly.estimators.marginal_histograms import MarginalHistograms as MarginalHistograms
+from anonymaly.estimators.search import search_cost as search_cost
+from anonymaly.promise import Guarantee as Guarantee
+from anonymaly.promise import compose as compose
+from anonymaly.questions import identify as identify
+from anonymaly.questions.count.query import Count as Count
+from anonymaly.questions.explain.query import Explain as Explain
+from anonymaly.questions.identify.query import Identify as Identify
+from anonymaly.questions.identify.query import Lookahead as Lookahead
+from anonymaly.questions.score.model import Model as Model
+from anonymaly.questions.score.query import Score as Score
+from anonymaly.questions.share.histogram_query import ShareHistogram as ShareHistogram
+from anonymaly.questions.share.sample_query import ShareSample as ShareSample
+from anonymaly.version import __version__ as __version__

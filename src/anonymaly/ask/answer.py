@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an asker is told: a preview before the charge, an answer after it; each explains itself."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+from anonymaly.ask.query import Expectation, Query
+from anonymaly.core.epsilon import to_text
+from anonymaly.promise import Guarantee
+
+WIDTH = 16  # of the label column
+
+
+def _line(label: str, text: str) -> str:
+    return f"  {label:<{WIDTH}}{text}"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a question would cost, promise and give; no row was read for it."""
+
+    query: Query
+    guarantee: Guarantee
+    expectation: Expectation
+    shares: tuple[tuple[str, int], ...]
+    remaining: int | None
+    charged_before: int | None = None  # the number under which this very question was charged already
+
+    @property
+    def cost(self) -> int:
+        """What asking would take in nano-ε: nothing, if it was charged before."""
+        return 0 if self.charged_before is not None else self.query.cost
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the account can pay for it now."""
+        return self.remaining is None or self.cost <= self.remaining
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the preview as plain data."""
+        return {
+            "question": self.query.question,
+            "asks": self.query.describe(),
+            "cost": to_text(self.cost),
+            "charged_before": self.charged_before,
+            "shares": {name: to_text(share) for name, share in self.shares},
+            "remaining": None if self.remaining is None else to_text(self.remaining),
+            "affordable": self.affordable,
+            "expected": self.expectation.to_dict(),
+            "guarantee": self.guarantee.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        price = f"ε = {to_text(self.cost)}"
+        if self.charged_before is not None:
+            price += (
+                f": it is number {self.charged_before}, charged before for ε = {to_text(self.query.cost)};"
+            )
+        if self.remaining is not None:
+            price += f" of {to_text(self.remaining)} remaining"
+        if not self.affordable:
+            price += ": more than remains, it would be refused"
+        shares = ", ".join(f"{name} {to_text(share)}" for name, share in self.shares)
+        return "\n".join(
+            [
+                f"{type(self.query).__name__}: {self.query.describe()}",
+                _line("would cost", price),
+                *([_line("in shares", shares)] if len(self.shares) > 1 else []),
+                _line("noise", self.expectation.noise),
+                _line("expected error", self.expectation.error),
+                *_promise(self.guarantee),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Previews:
+    """Several questions together: each preview, and what all of them would cost."""
+
+    items: tuple[Preview, ...]
+
+    @property
+    def cost(self) -> int:
+        """The charge of all of them in nano-ε."""
+        return sum({preview.query: preview.cost for preview in self.items}.values())
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the account can pay for all of them now."""
+        remaining = self.items[0].remaining if self.items else None
+        return remaining is None or self.cost <= remaining
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the previews as plain data."""
+        return {
+            "cost": to_text(self.cost),
+            "affordable": self.affordable,
+            "items": [preview.to_dict() for preview in self.items],
+        }
+
+    def __str__(self) -> str:
+        total = f"{len(self.items)} questions together would cost ε = {to_text(self.cost)}"
+        return "\n".join([*map(str, self.items), total + ("" if self.affordable else ": more than remains")])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A released value with all that makes it usable: its error, its price, its promise, its receipt."""
+
+    value: Any
+    asks: str
+    shown: str
+    question: str
+    guarantee: Guarantee
+    expectation: Expectation
+    number: int | None  # in the ledger; None for a simulation
+    charged: int  # nano-ε taken by this call; 0 when the stored answer was handed over again
+    remaining: int | None
+    receipt: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data."""
+        return {
+            "number": self.number,
+            "question": self.question,
+            "asks": self.asks,
+            "value": self.value.to_dict() if hasattr(self.value, "to_dict") else self.value,
+            "charged": to_text(self.charged),
+            "remaining": None if self.remaining is None else to_text(self.remaining),
+            "expected": self.expectation.to_dict(),
+            "guarantee": self.guarantee.to_dict(),
+            "receipt": None if self.receipt is None else self.receipt.to_dict(),
+        }
+
+    def _lines(self) -> list[tuple[str, str]]:
+        relation = self.guarantee.relation
+        if self.number is None:
+            price = "nothing: a simulation on public data, no promise is made"
+        elif self.charged:
+            price = f"ε = {to_text(self.charged)}, answer {self.number}"
+        else:
+            price = f"nothing: answer {self.number}, released before for ε = {to_text(self.guarantee.nano)}"
+        return [
+            ("asked", self.asks),
+            ("expected error", self.expectation.error),
+            ("noise", self.expectation.noise),
+            ("charged", price),
+            *([("remaining", f"ε = {to_text(self.remaining)}")] if self.remaining is not None else []),
+            ("protected", relation.protects()),
+            ("not protected", relation.does_not_protect()),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join([self.shown, *(_line(label, text) for label, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        cell = "style='text-align:left'"
+        rows = "".join(
+            f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{html.escape(text)}</td></tr>"
+            for label, text in self._lines()
+        )
+        head = f"<strong style='font-size:1.4em'>{html.escape(self.shown)}</strong>"
+        return f"<div>{head}<table>{rows}</table></div>"
+
+
+def _promise(guarantee: Guarantee) -> list[str]:
+    return [
+        _line("protected", guarantee.relation.protects()),
+        _line("not protected", guarantee.relation.does_not_protect()),
+    ]

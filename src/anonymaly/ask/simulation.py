@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same stages with a seed and without a ledger, for public data only."""
+
+from __future__ import annotations
+
+from anonymaly.ask.answer import Answer
+from anonymaly.ask.query import Query, StageFailure, answer_with, root_cause, view_for
+from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.errors import InputError, Refused
+from anonymaly.noise import Noise
+
+
+def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency = "add_remove") -> Answer:
+    """Answer a question about public data with repeatable noise; nothing is charged or promised.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> ages = am.Dataset(pandas.DataFrame({"age": range(100)}), name="ages", public=True,
+    ...                   columns={"age": am.Interval(0, 120)})
+    >>> am.simulate(am.Count(where="age < 50", epsilon=50), ages, seed=0).value
+    50
+    """
+    if not isinstance(query, Query) or not isinstance(dataset, Dataset):
+        raise InputError(
+            "takes a question and a dataset", next_step="As in am.simulate(am.Count(…), dataset, seed=0)."
+        )
+    if not dataset.public:
+        raise Refused(
+            f"{dataset.name} is not declared public, and a seeded answer has no privacy: who knows the seed "
+            "can subtract the noise",
+            field="dataset",
+            next_step="Ask through a Curator, or declare Dataset(..., public=True) if it holds no secrets.",
+        )
+    declaration = dataset.with_adjacency(adjacency)
+    resolved = query.resolve(declaration)
+    try:
+        table = view_for(resolved, dataset, declaration)
+        value = answer_with(resolved, resolved.stages(declaration), table, Noise.seeded(seed))
+    except StageFailure as failure:
+        # The table is public, so the real error helps and harms nobody.
+        raise root_cause(failure) from None
+    return Answer(
+        value=value,
+        asks=resolved.describe(),
+        shown=resolved.show(value, resolved.describe()),
+        question=resolved.question,
+        guarantee=resolved.promise(declaration),
+        expectation=resolved.expect(declaration),
+        number=None,
+        charged=0,
+        remaining=None,
+    )

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the owner makes public about a column: bounds, categories, kind. Nothing here comes from rows."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, model_validator
+
+from anonymaly.core.value import Number, Ordered, Value, is_text
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+class Interval(Value):
+    """A number between two public bounds, optionally on a grid of ``step``.
+
+    Examples
+    --------
+    >>> Interval(0, 120).contains(121)
+    False
+    """
+
+    type: Literal["interval"] = "interval"
+    low: Number
+    high: Number
+    step: Number | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, low: float, high: float, step: float | None = None, *, type: str = "interval"
+        ) -> None: ...
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Interval:
+        if not self.low < self.high:
+            raise InputError(
+                f"the lower bound {self.low} is not below the upper bound {self.high}",
+                field="low",
+                next_step="Give the lower bound first.",
+            )
+        if not math.isfinite(self.width):
+            raise InputError(
+                "is wider than any number", field="high", next_step="Give bounds that values can come near."
+            )
+        if self.step is not None:
+            steps = self.width / self.step if self.step > 0 else 0
+            if not (1 <= steps < math.inf and math.isclose(steps, round(steps), rel_tol=1e-9)):
+                raise InputError(
+                    f"{self.step} does not divide the width {self.width}",
+                    field="step",
+                    next_step="Give a positive step with both bounds on its grid.",
+                )
+        return self
+
+    @property
+    def width(self) -> float:
+        """The distance between the bounds."""
+        return self.high - self.low
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a value lies within the bounds; null and NaN do not."""
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            return False
+        if isinstance(value, Decimal) and not value.is_finite():
+            return False
+        return bool(self.low <= value <= self.high)  # type: ignore[operator]  # all real numbers compare
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        # Engines compare floats, and the float nearest to a long whole number may lie outside.
+        low, high = float(self.low), float(self.high)
+        low = math.nextafter(low, math.inf) if low < self.low else low
+        high = math.nextafter(high, -math.inf) if high > self.high else high
+        within: ir.BooleanValue = column.between(low, high)
+        return within
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
+
+
+class Unbounded(Value):
+    """A number whose bounds nobody knows publicly.
+
+    Questions that need bounds refuse it, or find them privately at a share of ε, as ``Score`` does.
+    """
+
+    type: Literal["unbounded"] = "unbounded"
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a value is a finite number."""
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            return False
+        return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        finite: ir.BooleanValue = column.between(-sys.float_info.max, sys.float_info.max)
+        return finite
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return "a number of unknown bounds"
+
+
+class Categories(Value):
+    """One of a public list of values, all text or all whole numbers."""
+
+    type: Literal["categories"] = "categories"
+    values: Annotated[tuple[StrictStr | StrictInt, ...], Ordered] = Field(min_length=1)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, values: Sequence[str] | Sequence[int], *, type: str = "categories") -> None: ...
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _plain(cls, values: Any) -> Any:
+        return [_plain_category(value) for value in values] if isinstance(values, list | tuple) else values
+
+    @field_validator("values")
+    @classmethod
+    def _distinct(cls, values: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        if len({type(value) for value in values}) > 1:
+            raise InputError(
+                "mixes text and whole numbers",
+                field="values",
+                next_step="Write all of them as text, in quotes.",
+            )
+        if len(set(values)) < len(values):
+            repeated = next(value for value, times in Counter(values).items() if times > 1)
+            raise InputError(f"names {repeated!r} twice", field="values", next_step="Name each value once.")
+        return values
+
+    @property
+    def of_text(self) -> bool:
+        """Whether the values are text rather than whole numbers."""
+        return isinstance(self.values[0], str)
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a value is one of the list."""
+        return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        listed: ir.BooleanValue = column.isin(list(self.values))
+        return listed
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        shown = ", ".join(str(value) for value in self.values[:5])
+        return f"one of {shown}" + (f" … ({len(self.values)} values)" if len(self.values) > 5 else "")
+
+
+def _plain_category(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise InputError(
+            "has true or false among its values, which is how YAML reads yes, no, on and off",
+            field="values",
+            next_step="Put such values in quotes, or declare a Flag.",
+        )
+    if isinstance(value, Integral):
+        # Beyond that, frames and engines that hold numbers as floats cannot tell neighbours apart.
+        if abs(int(value)) >= 2**53:
+            raise InputError(
+                "has a whole number of more than 53 bits, which not every source can hold",
+                field="values",
+                next_step="Write all of them as text, in quotes.",
+            )
+        return int(value)
+    if not isinstance(value, str):
+        raise InputError(
+            f"must be text or whole numbers, got {type(value).__name__}",
+            field="values",
+            next_step="Put the values in quotes.",
+        )
+    if "\0" in value or not is_text(value):
+        raise InputError(
+            "has a character that no engine can hold", field="values", next_step="Leave that value out."
+        )
+    return str(value)
+
+
+class Flag(Value):
+    """True or false."""
+
+    type: Literal["flag"] = "flag"
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a value is true or false; null is neither."""
+        return isinstance(value, bool)
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return "true or false"
+
+
+def read_moment(text: Any) -> datetime:
+    """Read a date or a date and time without a zone, as in 2026-01-31 or 2026-01-31 12:00."""
+    if isinstance(text, datetime) and str(text) != "NaT":  # pandas' null is a datetime, too
+        # Rebuilt, because subclasses carry more than their JSON says.
+        moment = datetime.combine(text.date(), text.timetz())
+    elif isinstance(text, date) and not isinstance(text, datetime):
+        moment = datetime(text.year, text.month, text.day)
+    else:
+        try:
+            moment = datetime.fromisoformat(str(text))
+        except ValueError:
+            raise ValueError("must be a date and time such as 2026-01-31 or 2026-01-31 12:00") from None
+    if moment.tzinfo is not None:
+        raise ValueError("must have no time zone: columns are compared as they are stored")
+    return moment
+
+
+class Timestamps(Value):
+    """A moment between two public ones, without a time zone."""
+
+    type: Literal["timestamps"] = "timestamps"
+    start: datetime
+    end: datetime
+
+    if TYPE_CHECKING:
+
+        def __init__(self, start: str | date, end: str | date, *, type: str = "timestamps") -> None: ...
+
+    @field_validator("start", "end", mode="before")
+    @classmethod
+    def _moment(cls, value: Any) -> datetime:
+        return read_moment(value)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Timestamps:
+        if not self.start < self.end:
+            raise InputError(
+                f"{self.start} is not before {self.end}",
+                field="start",
+                next_step="Give the earlier moment first.",
+            )
+        return self
+
+    def contains(self, value: Any) -> bool:
+        """Say whether a moment lies between the two."""
+        return isinstance(value, datetime) and value.tzinfo is None and self.start <= value <= self.end
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values; null of a null."""
+        within: ir.BooleanValue = column.between(self.start, self.end)
+        return within
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return f"{self.start} to {self.end}"
+
+
+class Opaque(Value):
+    """A column that is carried but never looked into: an identifier, a note."""
+
+    type: Literal["opaque"] = "opaque"
+
+    def contains(self, value: Any) -> bool:
+        """Anything but null."""
+        return value is not None
+
+    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
+        """Say the same of a column's values."""
+        known: ir.BooleanValue = column.notnull()
+        return known
+
+    def describe(self) -> str:
+        """Say the domain in a few words."""
+        return "anything, never looked into"
+
+
+class Bins(Value):
+    """A numeric column cut at public edges; each bin holds its lower edge, the last one both.
+
+    Examples
+    --------
+    >>> ages = Bins("age", [0, 18, 65, 120])
+    >>> ages.labels
+    ('[0, 18)', '[18, 65)', '[65, 120]')
+    >>> ages.labels[ages.index(18)]
+    '[18, 65)'
+    """
+
+    type: Literal["bins"] = "bins"
+    column: StrictStr
+    edges: Annotated[tuple[Number, ...], Ordered] = Field(min_length=2)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, column: str, edges: Sequence[float], *, type: str = "bins") -> None: ...
+
+    @field_validator("edges")
+    @classmethod
+    def _increasing(cls, edges: tuple[float, ...]) -> tuple[float, ...]:
+        for left, right in itertools.pairwise(edges):
+            if not left < right:
+                raise InputError(
+                    f"{right} follows {left}", field="edges", next_step="Give the edges in increasing order."
+                )
+        return edges
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bins' names, in order."""
+        pairs = list(itertools.pairwise(self.edges))
+        last = len(pairs) - 1
+        return tuple(f"[{a}, {b}{']' if place == last else ')'}" for place, (a, b) in enumerate(pairs))
+
+    def index(self, value: float) -> int | None:
+        """Return the number of the bin that holds a value, or None outside all of them."""
+        if not self.edges[0] <= value <= self.edges[-1]:
+            return None
+        return min(bisect.bisect_right(self.edges, value), len(self.edges) - 1) - 1
+
+
+Domain = Interval | Unbounded | Categories | Flag | Timestamps | Opaque
+
+_DOMAIN: TypeAdapter[Domain] = TypeAdapter(Annotated[Domain, Field(discriminator="type")])
+KINDS = ("interval", "unbounded", "categories", "flag", "timestamps", "opaque")
+
+
+def read_domain(data: Any, *, field: str) -> Domain:
+    """Read a column's declaration from plain data, as the YAML file holds it."""
+    advice = f"Give type ({', '.join(KINDS)}) and its fields, as in {{type: interval, low: 0, high: 120}}."
+    if isinstance(data, Domain):
+        return data
+    if not isinstance(data, Mapping) or data.get("type") not in KINDS:
+        raise InputError("is not a declaration of a column", field=field, next_step=advice)
+    try:
+        return _DOMAIN.validate_python({str(name): item for name, item in data.items()})
+    except InputError as error:
+        place = f"{field}.{error.field}" if error.field else field
+        raise InputError(error.problem, field=place, next_step=error.next_step) from None

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The owner's YAML file as a value: the dataset's declaration, its budget, and where the ledger lives."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
+
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.value import Value
+from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.errors import InputError, ManifestError
+
+LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
+UNDECLARED = "?"  # what `init` writes where only the owner can know
+
+
+class Manifest(Value):
+    """A dataset, its rules and its account, as one file declares them.
+
+    Paths are relative to the file.
+    """
+
+    name: StrictStr
+    version: str = "1"
+    source: StrictStr
+    table: StrictStr | None = None
+    key: StrictStr | None = None
+    person: StrictStr | None = None
+    max_rows: StrictInt | None = None
+    public: StrictBool = False
+    columns: dict[str, dict[str, Any]] = Field(min_length=1)
+    rules: dict[str, dict[str, Any]] | Literal["any"] = Field(default_factory=dict)
+    budget: str | None = None
+    adjacency: Adjacency = "add_remove"
+    ledger: StrictStr | None = None
+    anchor: StrictStr | None = None
+    store: StrictStr | None = None
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _version(cls, value: Any) -> str:
+        # YAML reads 1 as a number and 2026-01-01 as a date, and both come back as written; 1.10 does not.
+        if isinstance(value, bool) or not isinstance(value, str | int | date):
+            raise ValueError("must be text; put it in quotes")
+        return str(value)
+
+    @field_validator("columns", "rules", mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        for name in value if isinstance(value, Mapping) else ():
+            if not isinstance(name, str):
+                raise ValueError(f"has the name {name}, which YAML does not read as text; put it in quotes")
+        return _as_text(value)
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _budget(cls, value: Any) -> str | None:
+        return None if value is None else to_text(to_nano(value, field="budget"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Manifest:
+        """Read the file, or say which line or field is wrong."""
+        return cls.read(read_yaml(Path(path)))
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Manifest:
+        """Read the manifest from plain data."""
+        try:
+            refuse_undeclared(data)
+            return super().read(data)
+        except ManifestError:
+            raise
+        except RecursionError:
+            raise ManifestError("is nested too deeply", next_step=_ADVICE) from None
+        except InputError as error:
+            raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
+
+    def dataset(self, folder: Path) -> Dataset:
+        """Return the dataset that the file declares; paths are relative to ``folder``."""
+        # Only what the owner wrote is a pattern, not the folder that the file happens to lie in.
+        pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
+        place = Path(glob.escape(str(folder))) if pattern else folder
+        source = self.source if "://" in self.source else str(place / self.source)
+        return Dataset(
+            source,
+            name=self.name,
+            version=self.version,
+            table=self.table,
+            key=self.key,
+            columns=self.columns,  # type: ignore[arg-type]  # read as domains there
+            rules=self.rules,  # type: ignore[arg-type]
+            person=self.person,
+            max_rows=self.max_rows,
+            public=self.public,
+        )
+
+    def ledger_location(self, folder: Path) -> str:
+        """Return where the ledger lives, as seen from here."""
+        return str(self.place(folder, self.ledger or f"{self.name}.ledger"))
+
+    def store_location(self, folder: Path) -> str:
+        """Return where answers are kept, as seen from here."""
+        name = str(folder / self.name)
+        return self.place(folder, self.store) or beside(self.ledger_location(folder), name)
+
+    def place(self, folder: Path, path: str | None) -> str | None:
+        """Return a path or URL of the file as seen from here."""
+        return path if path is None or "://" in path else str(folder / path)
+
+
+_ADVICE = "`anonymaly init TABLE` writes a file to start from."
+
+
+def absolute(place: str) -> str:
+    """Return a path that means the same after a change of folder; a database's address stays as it is."""
+    return place if "://" in place else str(Path(place).absolute())
+
+
+def beside(ledger: str, name: str) -> str:
+    """Return where answers are kept unless said otherwise: beside the ledger, if that is a file."""
+    return f"{name if '://' in ledger else ledger}.answers"
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without repeated names and without aliases: both hide what is declared."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(None, None, "merging is not used", key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} stands twice", key.start_mark
+                    )
+                seen.add(key.value)
+        constructed = super().construct_mapping(node, deep)
+        if len(constructed) < len(node.value):  # 1 and 0x1
+            raise yaml.constructor.ConstructorError(None, None, "a name stands twice", node.start_mark)
+        return constructed
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except yaml.YAMLError:
+            raise
+        except (ValueError, LookupError, AttributeError, TypeError):  # 2026-02-30 looks like a date
+            raise yaml.constructor.ConstructorError(
+                None, None, "a value is not what it looks like; put it in quotes", node.start_mark
+            ) from None
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.get_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases are not used", mark)
+        return super().compose_node(parent, index)
+
+
+def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
+    """Read a file of names and values, or say which line is wrong."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise ManifestError(f"{path} has more than {LARGEST_FILE:,} bytes", next_step=advice)
+        data = yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506  (a SafeLoader)
+    except (OSError, ValueError) as problem:
+        raise ManifestError(f"cannot read {path} ({type(problem).__name__})", next_step=advice) from None
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        reason = getattr(problem, "problem", None) or "malformed"
+        raise ManifestError(f"{path}{place} is not YAML: {reason}", next_step=advice) from None
+    except RecursionError:
+        raise ManifestError(f"{path} is nested too deeply", next_step=advice) from None
+    if not isinstance(data, Mapping):
+        raise ManifestError(f"{path} declares nothing", next_step=advice)
+    return data
+
+
+def _as_text(data: Any) -> Any:
+    """Write the dates that YAML finds without quotes as text, so that the same file is the same value."""
+    if isinstance(data, date):
+        return str(data)
+    if isinstance(data, Mapping):
+        return {name: _as_text(item) for name, item in data.items()}
+    return [_as_text(item) for item in data] if isinstance(data, list | tuple) else data
+
+
+def refuse_undeclared(data: Any, field: str = "") -> None:
+    """Point at the first question mark that ``init`` left for the owner."""
+    if data == UNDECLARED:
+        raise ManifestError(
+            "is still to be declared",
+            field=field,
+            next_step="Write what is publicly known; never look it up in the rows.",
+        )
+    if isinstance(data, Mapping):
+        for name, item in data.items():
+            refuse_undeclared(item, f"{field}.{name}" if field else str(name))
+    elif isinstance(data, list):
+        for item in data:
+            refuse_undeclared(item, field)

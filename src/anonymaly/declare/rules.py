@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules an owner declares: which relaxed promises an asker may cite, and under which names.
+
+A relaxed promise protects fewer people than differential privacy does, so the asker must not choose it:
+``beta=1000`` would turn "is this record an anomaly?" into an exact membership test, and the policy
+``age >= 0`` would publish the table. Questions cite a rule by its name; the curator refuses the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import ibis
+from pydantic import Field, StrictBool, StrictInt, StrictStr, TypeAdapter, field_validator
+
+from anonymaly.core.value import Number, Ordered, Value
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval
+from anonymaly.declare.filters import parse
+from anonymaly.declare.predicates import Predicate, Record
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Metric = Literal["euclidean", "manhattan", "chebyshev"]
+Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered]
+
+
+def _distinct(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("names a column twice")
+    return names
+
+
+class Policy(Value):
+    """Who is *not* sensitive: records for which the text is true and every column it names is in its domain.
+
+    Examples
+    --------
+    >>> from anonymaly.declare.domain import Flag, Interval
+    >>> adults = Policy("age >= 18 and consent")
+    >>> columns = {"age": Interval(0, 120), "consent": Flag()}
+    >>> adults.sensitive({"age": 30, "consent": True}, columns), adults.sensitive({"age": 300}, columns)
+    (False, True)
+    """
+
+    type: Literal["policy"] = "policy"
+    text: StrictStr
+
+    if TYPE_CHECKING:
+
+        def __init__(self, text: str, *, type: str = "policy") -> None: ...
+
+    def predicate(self, columns: Mapping[str, Domain]) -> Predicate:
+        """Parse the text against the declared columns."""
+        return parse(self.text, columns, field="policy")
+
+    def resolve(self, columns: Mapping[str, Domain], *, field: str) -> Policy:
+        """Check the policy against the declared columns and return it in its canonical text."""
+        return Policy(str(parse(self.text, columns, field=field)))
+
+    def sensitive(self, record: Record, columns: Mapping[str, Domain]) -> bool:
+        """Judge one unclamped record; null, NaN and out-of-domain values make it sensitive."""
+        predicate = self.predicate(columns)
+        known = all(columns[name].contains(record.get(name)) for name in predicate.columns())
+        return not (known and predicate.evaluate(record) is True)
+
+    def non_sensitive(self, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
+        """Judge every row of a table of unclamped values: true or false, never null."""
+        predicate = self.predicate(columns)
+        names = dict.fromkeys(predicate.columns())
+        known = ibis.and_(*(columns[name].to_ibis(table[name]) for name in names))
+        return (known & predicate.to_ibis(table)).fill_null(False)
+
+
+class AnomalyModel(Value):
+    """What an anomaly is: a record with at most ``beta`` records within ``radius``, itself among them.
+
+    ``k`` says how far from normal a record may be and still be protected: one is k-sensitive when adding
+    up to k records could make it normal.
+    """
+
+    type: Literal["anomaly_model"] = "anomaly_model"
+    columns: Names
+    radius: Number = Field(ge=0)
+    # Beyond 2^53 no table has so many records; compiled counting takes 64 bits.
+    beta: StrictInt = Field(ge=1, le=2**53)
+    k: StrictInt = Field(default=1, ge=1, le=2**53)
+    metric: Metric = "euclidean"
+    scaled: StrictBool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            columns: Sequence[str],
+            radius: float,
+            beta: int,
+            k: int = 1,
+            metric: Metric = "euclidean",
+            scaled: bool = False,
+            *,
+            type: str = "anomaly_model",
+        ) -> None: ...
+
+    _columns = field_validator("columns")(_distinct)
+
+    def resolve(self, columns: Mapping[str, Domain], *, field: str) -> AnomalyModel:
+        """Check the model against the declared columns."""
+        _declared(self.columns, columns, field=f"{field}.columns")
+        for name in self.columns:
+            domain = columns[name]
+            # Equality needs no distance, so a model of exact matches may use any value that can be compared.
+            if not isinstance(domain, Interval | Categories | Flag if self.radius == 0 else Interval):
+                raise InputError(
+                    f"{name} is {domain.describe()}; a distance needs a numeric column",
+                    field=f"{field}.columns",
+                    next_step="Declare it as an Interval, leave it out, or compare for equality by radius 0.",
+                )
+        return self
+
+
+class SameContexts(Value):
+    """Permission for questions whose promise holds between tables with the same valid contexts.
+
+    Each field, where given, limits what may be asked: the metrics, the attributes, the detectors.
+    """
+
+    type: Literal["same_contexts"] = "same_contexts"
+    metrics: Names | None = None
+    attributes: Names | None = None
+    detectors: Names | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            metrics: Sequence[str] | None = None,
+            attributes: Sequence[str] | None = None,
+            detectors: Sequence[str] | None = None,
+            *,
+            type: str = "same_contexts",
+        ) -> None: ...
+
+    _metrics = field_validator("metrics", "attributes", "detectors")(_distinct)
+
+    def resolve(self, columns: Mapping[str, Domain], *, field: str) -> SameContexts:
+        """Check the limits against the declared columns."""
+        _declared(self.metrics or (), columns, field=f"{field}.metrics")
+        _declared(self.attributes or (), columns, field=f"{field}.attributes")
+        return self
+
+    def permits(self, *, metric: str, attributes: Sequence[str], detector: str) -> bool:
+        """Say whether a question about these columns with this detector is allowed."""
+        return (
+            (self.metrics is None or metric in self.metrics)
+            and (self.attributes is None or set(attributes) <= set(self.attributes))
+            and (self.detectors is None or detector in self.detectors)
+        )
+
+
+def _declared(names: Sequence[str], columns: Mapping[str, Domain], *, field: str) -> None:
+    for name in names:
+        if name not in columns:
+            raise InputError(
+                f"there is no declared column {name!r}",
+                field=field,
+                next_step=f"Declared columns: {', '.join(columns) or 'none'}.",
+            )
+
+
+Rule = Policy | AnomalyModel | SameContexts
+KINDS = ("policy", "anomaly_model", "same_contexts")
+_RULE: TypeAdapter[Rule] = TypeAdapter(Annotated[Rule, Field(discriminator="type")])
+
+
+def read_rule(data: Any, *, field: str) -> Rule:
+    """Read a rule from plain data, as the YAML file holds it."""
+    if isinstance(data, Policy | AnomalyModel | SameContexts):
+        return data
+    if not isinstance(data, Mapping) or data.get("type") not in KINDS:
+        raise InputError(
+            "is not a rule",
+            field=field,
+            next_step=f"Give type ({', '.join(KINDS)}) and its fields, "
+            "as in {type: policy, text: age >= 18}.",
+        )
+    try:
+        return _RULE.validate_python({str(name): item for name, item in data.items()})
+    except InputError as error:
+        place = f"{field}.{error.field}" if error.field else field
+        raise InputError(error.problem, field=place, next_step=error.next_step) from None

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an owner may look at and nobody else: exact truths about the rows, without noise or charge."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from anonymaly.questions.explain import inspect as explain
+from anonymaly.questions.identify import inspect as identify
+
+__all__ = ["anomalies", "context_match", "contexts", "privacy_map", "record", "regularity"]
+
+BANNER = (
+    "anonymaly.inspect: exact values from the rows, for the owner alone; nothing of this may be released."
+)
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Say on the terminal what is being looked at."""
+
+    @functools.wraps(function)
+    def inspected(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        print(BANNER, file=sys.stderr)  # printed, because a log could be switched off
+        return function(*arguments, **options)
+
+    return inspected
+
+
+contexts = _owner_only(explain.contexts)
+context_match = _owner_only(explain.context_match)
+record = _owner_only(explain.record)
+anomalies = _owner_only(identify.anomalies)
+privacy_map = _owner_only(identify.privacy_map)
+regularity = _owner_only(identify.regularity)

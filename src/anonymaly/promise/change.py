@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How two databases differ: which records, or whose records, leave and which arrive.
+
+A database is a multiset of records. Missing fields, null and NaN are the same absence, and 1 and 1.0
+the same number, because that is how every engine behind a question sees them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any, Literal
+
+from anonymaly.declare.domain import Domain
+from anonymaly.declare.predicates import Record
+from anonymaly.errors import InputError
+
+Adjacency = Literal["add_remove", "replace"]
+Database = Sequence[Record]
+ValidContexts = Callable[[Any, Database], Collection[Hashable]]
+
+
+def plain(value: Any) -> Hashable:
+    """Return a value so that equal means equal to every engine; None stands for null and NaN."""
+    if isinstance(value, bool):
+        return ("flag", value)
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Real | Decimal):
+        if not math.isfinite(value):
+            return None if math.isnan(value) else float(value)
+        return Fraction(value if isinstance(value, Decimal) else float(value))
+    # A data frame's missing moment says so only by its name, as domain.read_moment knows.
+    return (
+        None
+        if value is None or (isinstance(value, date) and str(value) == "NaT")
+        else (type(value).__name__, value)
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record, compared by its content."""
+
+    content: tuple[tuple[str, Hashable], ...]
+    record: Record = field(compare=False)
+
+    @classmethod
+    def of(cls, record: Record) -> Row:
+        """Read a record; what is absent in any spelling is left out."""
+        content = {str(name): plain(value) for name, value in record.items()}
+        known = {name: value for name, value in content.items() if value is not None}
+        return cls(
+            tuple(sorted(known.items(), key=lambda item: item[0])),
+            {name: value for name, value in record.items() if str(name) in known},
+        )
+
+    def value(self, name: str) -> Hashable:
+        """Return the comparable value of a column, None where there is none."""
+        return dict(self.content).get(name)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is protected as a whole: a row, or all rows of one person."""
+
+    person: Hashable
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a definition may need besides the two databases, all of it public."""
+
+    columns: Mapping[str, Domain] | None = None
+    person: str | None = None
+    valid_contexts: ValidContexts | None = None
+
+    def declared(self) -> Mapping[str, Domain]:
+        """Return the declared columns, or say that they are needed."""
+        if self.columns is None:
+            raise InputError(
+                "is needed to judge records by this relation",
+                field="columns",
+                next_step="Give the declared columns, as in columns={'age': Interval(0, 120)}.",
+            )
+        return self.columns
+
+
+@dataclass(frozen=True)
+class Change:
+    """An ordered pair of databases, as what stays, what leaves and what arrives."""
+
+    kept: tuple[Row, ...]
+    removed: tuple[Unit, ...]
+    added: tuple[Unit, ...]
+    first: Database
+    second: Database
+
+    @classmethod
+    def between(cls, first: Database, second: Database, person: str | None) -> Change:
+        """Compare two databases, by rows or by the persons that a column names.
+
+        A person whose rows changed at all leaves with all of the old ones and arrives with all of the
+        new ones; a row without a person is a person of its own.
+        """
+        before, after = _by_person(first, person), _by_person(second, person)
+        kept: list[Row] = []
+        removed: list[Unit] = []
+        added: list[Unit] = []
+        for name in {**before, **after}:
+            old, new = before.get(name, Counter()), after.get(name, Counter())
+            if name is None:
+                kept.extend((old & new).elements())
+                removed.extend(Unit(None, (row,)) for row in (old - new).elements())
+                added.extend(Unit(None, (row,)) for row in (new - old).elements())
+            elif old == new:
+                kept.extend(old.elements())
+            else:
+                removed.extend([Unit(name, tuple(old.elements()))] if old else [])
+                added.extend([Unit(name, tuple(new.elements()))] if new else [])
+        return cls(tuple(kept), tuple(removed), tuple(added), first, second)
+
+    def is_one_step(self, adjacency: Adjacency, rows: int | None) -> bool:
+        """Say whether exactly one unit of at most ``rows`` rows came, went, or was replaced."""
+        steps = {"add_remove": ((1, 0), (0, 1)), "replace": ((1, 1),)}[adjacency]
+        small = all(len(unit.rows) <= (rows or 1) for unit in self.removed + self.added)
+        return small and (len(self.removed), len(self.added)) in steps
+
+
+def _by_person(database: Database, person: str | None) -> dict[Hashable, Counter[Row]]:
+    grouped: dict[Hashable, Counter[Row]] = {}
+    for record in database:
+        row = Row.of(record)
+        name = None if person is None else row.value(person)
+        grouped.setdefault(name, Counter())[row] += 1
+    return grouped

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output-constrained privacy (000): neighbours in which a record stands out in exactly the same groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictStr, field_validator
+
+from anonymaly.core.value import Number, Value, frozen_items
+from anonymaly.declare.domain import Bins
+from anonymaly.declare.rules import Rule, SameContexts
+from anonymaly.errors import InputError
+from anonymaly.promise.change import Adjacency, Change, Facts
+from anonymaly.promise.relation import Relation, Rows
+
+Parameter = StrictBool | Number | StrictStr
+Parameters = Annotated[
+    tuple[tuple[StrictStr, Parameter], ...],
+    BeforeValidator(frozen_items),
+    PlainSerializer(dict, return_type=dict[str, Any]),
+]
+
+
+class ContextQuestion(Value):
+    """The question whose valid contexts must agree, told so that equal questions are equal text.
+
+    Parameters
+    ----------
+    metric : str
+        The column in which the record may stand out.
+    attributes : sequence of str or Bins
+        The columns that contexts are made of; a binned one with its public edges. Order means nothing.
+    detector : str
+        The detector's name.
+    parameters : mapping
+        All of the detector's parameters, defaults too: the valid contexts depend on them.
+    record : str
+        The SHA-256 of the record asked about, in hexadecimal.
+
+    Examples
+    --------
+    >>> from anonymaly.core.value import digest, frozen_items
+    >>> question = ContextQuestion("salary", ["job", "city"], "lof", {"k": 20}, digest({"job": "CEO"}))
+    >>> question.names
+    ('city', 'job')
+    """
+
+    metric: StrictStr
+    attributes: Annotated[tuple[Bins | StrictStr, ...], Field(min_length=1)]
+    detector: StrictStr
+    parameters: Parameters
+    record: Annotated[str, Field(strict=True, pattern="^[0-9a-f]{64}$")]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            metric: str,
+            attributes: Sequence[str | Bins],
+            detector: str,
+            parameters: Mapping[str, bool | int | float | str],
+            record: str,
+        ) -> None: ...
+
+    @field_validator("attributes")
+    @classmethod
+    def _ordered(cls, attributes: tuple[Bins | str, ...]) -> tuple[Bins | str, ...]:
+        if len({_name(item) for item in attributes}) < len(attributes):
+            raise ValueError("names a column twice")
+        return tuple(sorted(attributes, key=_name))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that contexts are made of."""
+        return tuple(_name(item) for item in self.attributes)
+
+
+def _name(attribute: Bins | str) -> str:
+    return attribute.column if isinstance(attribute, Bins) else attribute
+
+
+class SameValidContexts(Relation):
+    """Neighbours with the same valid contexts for one question, none at all in both included.
+
+    Examples
+    --------
+    >>> from anonymaly.core.value import digest, frozen_items
+    >>> question = ContextQuestion("salary", ["job"], "lof", {"k": 20}, digest({"job": "CEO"}))
+    >>> relation = SameValidContexts(question)
+    >>> relation.relates([{"job": "CEO"}], [], valid_contexts=lambda question, database: [])
+    True
+    >>> relation.relates([{"job": "CEO"}], [], valid_contexts=lambda question, database: range(len(database)))
+    False
+    """
+
+    type: Literal["same_valid_contexts"] = "same_valid_contexts"
+    question: ContextQuestion
+    adjacency: Adjacency = "add_remove"
+    rows: Rows | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            question: ContextQuestion,
+            adjacency: Adjacency = "add_remove",
+            rows: int | None = None,
+            *,
+            type: str = "same_valid_contexts",
+        ) -> None: ...
+
+    def includes(self, change: Change, facts: Facts) -> bool:
+        """Compare the valid contexts of the two ends."""
+        if facts.valid_contexts is None:
+            raise InputError(
+                "is needed to compare the valid contexts of two databases",
+                field="valid_contexts",
+                next_step="Give a function of the question and a database.",
+            )
+        if not change.is_one_step(self.adjacency, self.rows):
+            return False
+        first, second = (facts.valid_contexts(self.question, end) for end in (change.first, change.second))
+        return frozenset(first) == frozenset(second)
+
+    def protects(self) -> str:
+        """Say in plain words who is protected."""
+        change = "presence" if self.adjacency == "add_remove" else "replacement by another"
+        return f"every {self.unit} whose {change} leaves the valid contexts as they are, for {self._asked()}"
+
+    def does_not_protect(self) -> str:
+        """Say in plain words who is not."""
+        who = f"the record asked about, and every {self.noun} whose change makes a context valid or invalid"
+        return f"{who}: this is not differential privacy, and for them there is no bound"
+
+    def difference(self, factor: str) -> str:
+        """Say the condition too."""
+        return f"{super().difference(factor)} and the valid contexts stay the same"
+
+    def _asked(self) -> str:
+        question = self.question
+        return (
+            f"the {question.detector} detector on {question.metric} in groups by {', '.join(question.names)}"
+        )
+
+    def permitted(self, rules: Mapping[str, Rule]) -> bool:
+        """Permit what any declared rule of this kind permits."""
+        question = self.question
+        return any(
+            rule.permits(metric=question.metric, attributes=question.names, detector=question.detector)
+            for rule in rules.values()
+            if isinstance(rule, SameContexts)
+        )
+
+    def in_replace_form(self) -> SameValidContexts:
+        """Refuse: the database in the middle may have other valid contexts."""
+        raise self.cannot_become(
+            "in replace form",
+            "the database between two neighbours may have other valid contexts",
+            "Compute the promise directly on the two end databases.",
+        )
+
+    def for_persons(self, rows: int) -> SameValidContexts:
+        """Refuse, for the same reason."""
+        raise self.cannot_become(
+            "about persons",
+            "the databases between two neighbours may have other valid contexts",
+            "Compute the promise directly on the two end databases.",
+        )

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differential privacy: nobody is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from anonymaly.declare.rules import Rule
+from anonymaly.promise.change import Adjacency, Facts, Row, Unit
+from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
+
+
+class Everyone(Stepwise):
+    """Differential privacy: every record, or every person with up to ``rows`` rows.
+
+    Parameters
+    ----------
+    adjacency : {"add_remove", "replace"}
+        Whether one unit comes or goes, or is replaced by another.
+    rows : int, optional
+        How many rows a person may have. Without it every row is protected by itself, which is less than a
+        person with one row where a table is cut to one row a person: there, another row may take its place.
+
+    Examples
+    --------
+    >>> Everyone().relates([{"age": 30}, {"age": 40}], [{"age": 30}])
+    True
+    >>> Everyone("replace").relates([{"age": 30}], [{"age": 40}])
+    True
+    """
+
+    type: Literal["everyone"] = "everyone"
+    adjacency: Adjacency = "add_remove"
+    rows: Rows | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, adjacency: Adjacency = "add_remove", rows: int | None = None, *, type: str = "everyone"
+        ) -> None: ...
+
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+        """Every step."""
+        return True
+
+    def protects(self) -> str:
+        """Say in plain words who is protected."""
+        if self.adjacency == "add_remove":
+            return f"every {self.unit}: whether they are in the data, and what the data say of them"
+        return f"every {self.unit}: what the data say of them"
+
+    def does_not_protect(self) -> str:
+        """Say in plain words who is not."""
+        beyond = (
+            "more than one row, who are protected one row at a time" if self.rows is None else "more rows"
+        )
+        size = "" if self.adjacency == "add_remove" else f"; the number of {self.noun}s is not hidden"
+        return f"people with {beyond}{size}"
+
+    def permitted(self, rules: Mapping[str, Rule]) -> bool:
+        """Differential privacy needs no rule."""
+        return True
+
+    def in_replace_form(self) -> Everyone:
+        """Remove one, then add the other."""
+        return Everyone("replace", self.rows)
+
+    def for_persons(self, rows: int) -> Everyone:
+        """Remove, or add, the person's rows one after another."""
+        refuse_replaced_rows(self)
+        return Everyone(self.adjacency, rows)

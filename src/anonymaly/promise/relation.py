@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a neighbour relation is.
+
+A relation is a set of *ordered* pairs of databases. A mechanism M keeps (R, ε) when
+Pr[M(D) ∈ O] ≤ e^ε Pr[M(D') ∈ O] for every pair (D, D') in R and every set O of answers. Each relation
+here carries its executable definition, ``relates``, so that a promise can be checked by enumeration.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, StrictInt
+
+from anonymaly.core.value import Value
+from anonymaly.declare.domain import Domain
+from anonymaly.declare.rules import Rule
+from anonymaly.errors import InputError
+from anonymaly.promise.change import Adjacency, Change, Database, Facts, Row, Unit, ValidContexts
+
+Rows = Annotated[StrictInt, Field(ge=1)]
+RuleName = Annotated[str, Field(strict=True, min_length=1)]
+
+
+class Relation(Value):
+    """A set of ordered pairs of databases between which an answer's probability is bounded."""
+
+    if TYPE_CHECKING:
+        type: str
+        adjacency: Adjacency
+        rows: int | None
+
+    def relates(
+        self,
+        first: Database,
+        second: Database,
+        *,
+        columns: Mapping[str, Domain] | None = None,
+        person: str | None = None,
+        valid_contexts: ValidContexts | None = None,
+    ) -> bool:
+        """Say whether the ordered pair of databases is in the relation: its definition, for tiny databases.
+
+        Parameters
+        ----------
+        first, second : sequence of mappings
+            Two multisets of records; their order means nothing.
+        columns : mapping, optional
+            The declared columns, where records are judged by them.
+        person : str, optional
+            The column that says whose a row is; needed where ``rows`` says that units are persons.
+        valid_contexts : callable, optional
+            From a question and a database to the valid contexts; needed where they must agree.
+        """
+        if self.rows is not None and person is None:
+            raise InputError(
+                f"is needed: the relation is about persons with up to {self.rows} rows",
+                field="person",
+                next_step="Name the column that says whose a row is.",
+            )
+        change = Change.between(first, second, person if self.rows is not None else None)
+        return self.includes(change, Facts(columns, person, valid_contexts))
+
+    @abstractmethod
+    def includes(self, change: Change, facts: Facts) -> bool:
+        """Say whether an ordered change is in the relation."""
+
+    @abstractmethod
+    def protects(self) -> str:
+        """Say in plain words who is protected."""
+
+    @abstractmethod
+    def does_not_protect(self) -> str:
+        """Say in plain words who is not."""
+
+    @abstractmethod
+    def permitted(self, rules: Mapping[str, Rule]) -> bool:
+        """Say whether the owner's declared rules allow a question to promise no more than this."""
+
+    @abstractmethod
+    def in_replace_form(self) -> Relation:
+        """Return the relation whose every pair is two steps of this one, or refuse."""
+
+    @abstractmethod
+    def for_persons(self, rows: int) -> Relation:
+        """Return the relation about persons whose pairs are at most ``rows`` steps of this one, or refuse."""
+
+    def is_inside(self, other: Relation) -> bool:
+        """Say whether this is known, from the two values alone, to be a narrower relation than the other."""
+        same = (self.adjacency, self.rows) == (other.adjacency, other.rows)
+        return same and other.type == "everyone" != self.type
+
+    def atoms(self) -> tuple[Relation, ...]:
+        """Return the relations that this one is the intersection of; itself, if it is not one."""
+        return (self,)
+
+    def difference(self, factor: str) -> str:
+        """Finish the sentence "whatever the answer, its probability …"."""
+        verb = "added or removed" if self.adjacency == "add_remove" else f"replaced by another {self.noun}"
+        return f"changes by a factor of at most {factor} when one {self.noun} is {verb}"
+
+    @property
+    def noun(self) -> str:
+        """What one unit is called."""
+        return "record" if self.rows is None else "person"
+
+    @property
+    def unit(self) -> str:
+        """What one unit is, in words."""
+        if self.rows is None:
+            return "record"
+        return "person with one row" if self.rows == 1 else f"person with up to {self.rows} rows"
+
+    def cannot_become(self, target: str, reason: str, next_step: str) -> InputError:
+        """Return the refusal of a conversion."""
+        return InputError(
+            f"a {type(self).__name__} promise does not become one {target}: {reason}", next_step=next_step
+        )
+
+
+class Stepwise(Relation):
+    """A relation defined by the single additions and removals it covers.
+
+    Its replace form is the set of replacements made of two covered steps, which is what makes
+    (add/remove, ε) ⇒ (replace, 2ε) true.
+    """
+
+    def includes(self, change: Change, facts: Facts) -> bool:
+        """Say whether an ordered change is in the relation."""
+        if not change.is_one_step(self.adjacency, self.rows):
+            return False
+        if self.adjacency == "add_remove":
+            (unit,) = change.removed + change.added
+            return self.covers(unit, change.kept + unit.rows, bool(change.removed), facts)
+        (gone,), (come,) = change.removed, change.added
+        if gone.person is not None and gone.person == come.person:
+            # One person cannot be there twice, so the only way leads through the database without them.
+            return self.covers(gone, change.kept + gone.rows, True, facts) and self.covers(
+                come, change.kept + come.rows, False, facts
+            )
+        # Of the two ways, the one through the database that holds both is open whenever the other is: no
+        # step that is covered in a database stops being covered when another record is there as well. All
+        # relations share this way, so the replace form of an intersection is the intersection of the forms.
+        both = change.kept + gone.rows + come.rows
+        return self.covers(come, both, False, facts) and self.covers(gone, both, True, facts)
+
+    @abstractmethod
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+        """Say whether one step is covered: a unit removed from, or added to give, the holder of it."""
+
+
+def refuse_replaced_rows(relation: Relation) -> None:
+    """Refuse to go from replaced rows to replaced persons, who may have different numbers of rows."""
+    if relation.adjacency == "replace":
+        raise relation.cannot_become(
+            "about persons",
+            "replacing rows one by one never changes their number, replacing a person may",
+            "Convert the add/remove promise to persons first, then to replace.",
+        )

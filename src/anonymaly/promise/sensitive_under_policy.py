@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One-sided privacy (004): the sensitive are those for whom a declared policy is not true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from anonymaly.declare.rules import Policy, Rule
+from anonymaly.promise.change import Adjacency, Facts, Row, Unit
+from anonymaly.promise.relation import Rows, RuleName, Stepwise
+
+
+class SensitiveUnderPolicy(Stepwise):
+    """One-sided privacy: a sensitive record may be taken away, and any record may be added.
+
+    The pairs are ordered: {(D, D−s): s sensitive} ∪ {(D, D+r): any r}. An answer may show that a
+    non-sensitive record is there; it never shows that one is not, which would give the sensitive away. The
+    replace form holds the pairs (D, D−s+r). A person is sensitive if any of their rows is.
+
+    Examples
+    --------
+    >>> from anonymaly.declare.domain import Interval
+    >>> adults = SensitiveUnderPolicy("adults", Policy("age >= 18"))
+    >>> child, adult, columns = {"age": 8}, {"age": 30}, {"age": Interval(0, 120)}
+    >>> adults.relates([child], [], columns=columns), adults.relates([adult], [], columns=columns)
+    (True, False)
+    >>> adults.relates([], [adult], columns=columns)
+    True
+    """
+
+    type: Literal["sensitive_under_policy"] = "sensitive_under_policy"
+    rule: RuleName | None
+    policy: Policy
+    adjacency: Adjacency = "add_remove"
+    rows: Rows | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            rule: str | None,
+            policy: Policy,
+            adjacency: Adjacency = "add_remove",
+            rows: int | None = None,
+            *,
+            type: str = "sensitive_under_policy",
+        ) -> None: ...
+
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+        """Cover every addition, and the removal of what is sensitive."""
+        columns = facts.declared()
+        return not removed or any(self.policy.sensitive(row.record, columns) for row in unit.rows)
+
+    def protects(self) -> str:
+        """Say in plain words who is protected."""
+        which = "" if self.rows is None else " for any of their rows"
+        condition = f"{self._text()} is not true or not known{which}"
+        return f"every {self.unit} that is sensitive under {self._rule()}: {condition}"
+
+    def does_not_protect(self) -> str:
+        """Say in plain words who is not."""
+        which = (
+            ""
+            if self.rows is None
+            else f" for all of their rows, and persons with more than {self.rows} rows"
+        )
+        who = f"{self.noun}s that are not sensitive: {self._text()} is true{which}"
+        absent = ", though never that one is absent" if self.adjacency == "add_remove" else ""
+        return f"{who}; an answer may show what the data say of them{absent}"
+
+    def difference(self, factor: str) -> str:
+        """Say which half is bounded."""
+        if self.adjacency == "replace":
+            change = f"when one protected {self.noun} is replaced by any other {self.noun}"
+            return f"falls by a factor of at most {factor} {change}"
+        change = f"when one protected {self.noun} is added or removed"
+        falls = f"falls by no more when any other {self.noun} is added"
+        return f"changes by a factor of at most {factor} {change}, and {falls}"
+
+    def _text(self) -> str:
+        return f"`{self.policy.text}`"
+
+    def _rule(self) -> str:
+        return f"rule {self.rule!r}" if self.rule is not None else "an undeclared policy"
+
+    def permitted(self, rules: Mapping[str, Rule]) -> bool:
+        """Permit the policy that the owner declared under this name, and no other."""
+        return self.rule is not None and rules.get(self.rule) == self.policy
+
+    def in_replace_form(self) -> SensitiveUnderPolicy:
+        """Add the new one, then take the sensitive one away."""
+        return SensitiveUnderPolicy(self.rule, self.policy, "replace", self.rows)
+
+    def for_persons(self, rows: int) -> SensitiveUnderPolicy:
+        """Refuse: a sensitive person may have rows that are not sensitive by themselves."""
+        raise self.cannot_become(
+            "about persons",
+            "a person is sensitive if any row is, and their other rows may be removed by no step of this one",
+            "Judge whole persons before the mechanism runs, and state its promise with rows directly.",
+        )

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From values to the coordinates that distances are taken in, alike for records asked about and for rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.declare.attributes import Attribute, read_attributes
+from anonymaly.declare.domain import Domain, Interval
+from anonymaly.declare.rules import AnomalyModel
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Points = npt.NDArray[np.float64]
+RELATIVE = 1e-9  # of the radius; sums of a million squares round by less
+ABSOLUTE = 2.0**-50  # of a scaled coordinate; a division and a difference round by less
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One column of the model. Numbers are moved into their bounds, categories and flags are numbered."""
+
+    column: str
+    scale: float
+    domain: Interval | None = None
+    attribute: Attribute | None = None
+
+    def read(self, values: Sequence[Any], *, field: str) -> list[Any]:
+        """Return an asker's values in their one canonical spelling, or say which one does not fit."""
+        read = self._read_numbers(values) or [self._canonical(value) for value in values]
+        if None in read:
+            place = f" in record {read.index(None) + 1}" if len(values) > 1 else ""
+            allowed = (
+                f"{self.column} is {self.domain.describe()}."
+                if self.domain is not None
+                else f"Values: {', '.join(map(str, self.attribute.values if self.attribute else ()))}."
+            )
+            raise InputError(
+                f"has a value of {self.column}{place} that is not in its declared domain",
+                field=field,
+                next_step=allowed,
+            )
+        return read
+
+    def place(self, values: Sequence[Any]) -> npt.NDArray[np.float64]:
+        """Return the coordinates of values that were read."""
+        codes = values if self.attribute is None else [self.attribute.code(value) for value in values]
+        return np.asarray(codes, np.float64) / self.scale
+
+    def to_ibis(self, table: ir.Table) -> ir.FloatingValue:
+        """Return the same for a column of rows, but for the division by the scale; null where there is none.
+
+        Moving values into their bounds brings no two of them farther apart, which Lemma 7 rests on.
+        """
+        if self.attribute is not None:
+            return self.attribute.to_ibis(table).cast("float64")
+        assert self.domain is not None  # noqa: S101 - an axis is the one or the other
+        low, high = (
+            # As text, because some engines read a plain number as a decimal and round it once more.
+            ibis.literal(repr(float(end))).cast("float64")
+            for end in (self.domain.low, self.domain.high)
+        )
+        return table[self.column].clip(lower=low, upper=high)
+
+    def _read_numbers(self, values: Sequence[Any]) -> list[Any] | None:
+        """Read plain numbers all at once, if all of them fit: a batch may have a hundred thousand."""
+        if self.domain is None or not set(map(type, values)) <= {int, float}:
+            return None
+        try:
+            numbers = np.asarray(values, np.float64)
+        except OverflowError:  # a whole number beyond all floats, which is said of the one that it is
+            return None
+        if not ((numbers >= self.domain.low) & (numbers <= self.domain.high)).all():
+            return None
+        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)
+        pairs = zip(numbers.tolist(), whole.tolist(), strict=True)
+        return [int(number) if is_whole else number for number, is_whole in pairs]
+
+    def _canonical(self, value: Any) -> Any:
+        if self.domain is not None:
+            if not self.domain.contains(value):
+                return None
+            number = float(value)
+            return int(number) if number.is_integer() and abs(number) < 2**53 else number
+        code = None if self.attribute is None else self.attribute.code(value)
+        return None if code is None or self.attribute is None else self.attribute.values[code]
+
+
+def read_axes(model: AnomalyModel, columns: Mapping[str, Domain], *, field: str) -> tuple[Axis, ...]:
+    """Return the model's columns as axes."""
+    return tuple(_axis(name, columns[name], model, columns, field) for name in model.columns)
+
+
+def _axis(name: str, domain: Domain, model: AnomalyModel, columns: Mapping[str, Domain], field: str) -> Axis:
+    if isinstance(domain, Interval):
+        # At radius 0 only equality counts, and no scale changes that.
+        return Axis(name, float(domain.width) if model.scaled and model.radius else 1.0, domain)
+    (attribute,) = read_attributes([name], columns, field=field)
+    return Axis(name, 1.0, attribute=attribute)
+
+
+def inclusive_radius(model: AnomalyModel, axes: Sequence[Axis]) -> float:
+    """Return a radius, a hair larger than the model's, that no rounding takes a record out of (Lemma 7)."""
+    if not model.radius:
+        return 0.0
+    scaled = [
+        max(abs(float(axis.domain.low)), abs(float(axis.domain.high))) / axis.scale
+        for axis in axes
+        if model.scaled and axis.domain is not None
+    ]
+    return float(model.radius) * (1 + RELATIVE) + ABSOLUTE * sum(scaled)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unit cube: each column moved into its bounds and mapped to 0..1, alike on the engine and in numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+
+from anonymaly.engine.arithmetic import divided, exact
+from anonymaly.errors import InputError
+from anonymaly.questions.score.method import Floats, coordinate
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Space:
+    """Columns with public or privately found bounds.
+
+    Examples
+    --------
+    >>> Space(("age",), (0.0,), (120.0,)).points([[30], [300]]).tolist()
+    [[0.25], [1.0]]
+    """
+
+    columns: tuple[str, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+
+    def cube(self, table: ir.Table) -> ir.Table:
+        """Return each record with a value of every column as its coordinates; the others are left out."""
+        kept = complete(table, self.columns)
+        placed = {}
+        for axis, (name, low, high) in enumerate(zip(self.columns, self.lows, self.highs, strict=True)):
+            # Nothing is null any more; Ibis' own clip would write each value four times to be sure.
+            clamped = ibis.greatest(ibis.least(kept[name].cast("float64"), exact(high)), exact(low))
+            placed[coordinate(axis)] = divided(clamped - exact(low), high - low)
+        return kept.select(**placed)
+
+    def points(self, records: Any) -> Floats:
+        """Return a frame or an array of new records as points of the cube, or say what is wrong with it."""
+        numbers = read_numbers(records, self.columns)
+        low, high = np.array(self.lows), np.array(self.highs)
+        points: Floats = (np.clip(numbers, low, high) - low) / (high - low)
+        return points
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns and bounds as plain data."""
+        return {"columns": list(self.columns), "lows": list(self.lows), "highs": list(self.highs)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Space:
+        """Read the space back from plain data, or raise ValueError."""
+        columns = tuple(str(name) for name in data["columns"])
+        lows, highs = (tuple(float(bound) for bound in data[side]) for side in ("lows", "highs"))
+        pairs = list(zip(lows, highs, strict=True))
+        names, divisible = len(set(columns)), all(0 < high - low < math.inf for low, high in pairs)
+        if not columns or not names == len(columns) == len(pairs) or not divisible:
+            raise ValueError("columns and bounds do not fit")
+        return cls(columns, lows, highs)
+
+
+def complete(table: ir.Table, columns: Sequence[str]) -> ir.Table:
+    """Return the records that have a value of every column; one without is counted nowhere."""
+    for name in columns:
+        table = table.filter(table[name].notnull())
+    return table
+
+
+def read_numbers(records: Any, columns: Sequence[str]) -> Floats:
+    """Return new records as finite numbers, one column each, in the model's order."""
+    table = _to_arrow(records)
+    if table is None:
+        return _from_array(records, columns)
+    names = table.column_names
+    missing = [name for name in columns if name not in names]
+    extra = [name for name in names if name not in columns]
+    if missing or extra or len(set(names)) < len(names):
+        wrong = [f"has no column {name!r}" for name in missing] + [f"has a column {name!r}" for name in extra]
+        raise InputError(
+            "; ".join(wrong[:5]) or "names a column twice",
+            field="records",
+            next_step=f"Give exactly the model's columns: {', '.join(columns)}.",
+        )
+    numbers = np.empty((len(table), len(columns)))
+    for axis, name in enumerate(columns):
+        numbers[:, axis] = _numeric(table.column(name), name)
+    return _finite(numbers, columns)
+
+
+def _to_arrow(records: Any) -> pa.Table | None:
+    """Return a pandas, polars or Arrow frame as an Arrow table, None if it is none of them."""
+    import pyarrow as pa  # noqa: PLC0415  (70 ms that scoring arrays never needs)
+
+    library = type(records).__module__.partition(".")[0]
+    if library not in ("pandas", "polars", "pyarrow") or not hasattr(records, "shape"):
+        return None
+    try:
+        if library == "pandas" and hasattr(records, "columns"):
+            frame = records.rename(columns=str)
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        if library == "polars" and hasattr(records, "to_arrow") and hasattr(records, "columns"):
+            return records.to_arrow()
+        if isinstance(records, pa.RecordBatch):
+            return pa.Table.from_batches([records])
+        if isinstance(records, pa.Table):
+            return records
+    except (pa.ArrowException, TypeError, ValueError):
+        raise InputError(
+            "has a column of no one type", field="records", next_step="Give numbers only."
+        ) from None
+    return None
+
+
+def _numeric(column: pa.ChunkedArray, name: str) -> Floats:
+    import pyarrow as pa  # noqa: PLC0415
+
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise InputError(f"must hold numbers, got {kind}", field=name, next_step="Give numbers.")
+    # Whole numbers beyond 2^53 are rounded: far beyond what two cells could tell apart.
+    numbers: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+    return numbers
+
+
+def _from_array(records: Any, columns: Sequence[str]) -> Floats:
+    array = np.asarray(records)
+    if array.ndim != 2 or array.shape[1] != len(columns):
+        raise InputError(
+            f"must be a frame, or an array of {len(columns)} columns, got shape {array.shape}",
+            field="records",
+            next_step=f"Give the columns {', '.join(columns)}, in this order; one row is [[…]].",
+        )
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"must hold numbers, got {array.dtype}", field="records", next_step="Give numbers.")
+    return _finite(array.astype(np.float64), columns)
+
+
+def _finite(numbers: Floats, columns: Sequence[str]) -> Floats:
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        axis = int(np.flatnonzero(bad.any(axis=0))[0])
+        raise InputError(
+            f"is missing or infinite in {int(bad[:, axis].sum())} of {len(numbers)} records",
+            field=columns[axis],
+            next_step="Leave such records out, or fill them in: a score needs a value of every column.",
+        )
+    return numbers

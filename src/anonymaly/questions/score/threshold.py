@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A private threshold: the quantile of the reference records' scores, by permute-and-flip (Lemma 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.noise import Noise
+from anonymaly.questions.score.method import Floats, drawable
+
+Integers = npt.NDArray[np.int64]
+
+CANDIDATES = 2**12
+HALVINGS = 12
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The threshold above which a share ``part`` of the records lies.
+
+    With part = p/q, a candidate t is worth -|q·(records above t) - p·(all records)|, a whole number.
+    """
+
+    part: Fraction
+
+    @property
+    def unit(self) -> int:
+        """How much one record that comes or goes changes a candidate's worth, at most."""
+        return max(self.part.numerator, self.part.denominator - self.part.numerator)
+
+    def rate(self, share: Fraction, changed: int) -> Fraction:
+        """Return the rate of the draw: ``changed`` records may come or go, and worth may rise or fall."""
+        return drawable(share / (2 * self.unit * changed))
+
+    def worth(self, counts: Integers) -> Integers:
+        """Return what each candidate is worth, given the counts between them.
+
+        Examples
+        --------
+        >>> Quantile(Fraction(1, 4)).worth(np.array([3, 0, 1])).tolist()
+        [0, 0]
+        """
+        above = int(counts.sum()) - np.cumsum(counts)[:-1]
+        part = self.part
+        return -np.abs(part.denominator * above - part.numerator * int(counts.sum()))
+
+
+def candidates(low: float, high: float) -> Floats:
+    """Return the public candidates: each 0.2 % farther from the lowest score than the one before.
+
+    So more of them are low. Where many are equally right, as above a grid on which all reference records
+    score 0, a low one is then likelier, and does not let the oddest records pass.
+    """
+    return low + (high - low) * np.exp2(np.linspace(-HALVINGS, 0, CANDIDATES + 1)[:-1])
+
+
+def release_threshold(
+    counts: Integers, edges: Floats, quantile: Quantile, rate: Fraction, noise: Noise
+) -> float:
+    """Choose a candidate, those of more worth more likely."""
+    return float(edges[noise.choose(quantile.worth(counts), rate)])

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every method takes and gives: counts, the rates of its draws, and levels over runs of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.errors import InputError
+from anonymaly.noise.checks import read_integers, read_rate
+from anonymaly.promise.change import Adjacency
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Booleans = npt.NDArray[np.bool_]
+Counts = npt.NDArray[Any]  # integers, or floats where a total is spread over cells
+Rates = Mapping[str, Fraction]
+
+
+def moved(adjacency: Adjacency) -> int:
+    """Return by how much one record's coming, going or replacement moves a histogram, in sum (Lemma 1).
+
+    Examples
+    --------
+    >>> moved("add_remove"), moved("replace")
+    (1, 2)
+    """
+    return 2 if adjacency == "replace" else 1
+
+
+def read_counts(counts: npt.ArrayLike, field: str) -> Integers:
+    """Return a histogram as one row of 64-bit integers from 0."""
+    numbers = read_integers(counts, field)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise InputError("must be one row of at least one count", field=field)
+    if int(numbers.min()) < 0:
+        raise InputError("must not be negative", field=field)
+    return numbers
+
+
+def read_parts(every: npt.ArrayLike, non_sensitive: npt.ArrayLike) -> tuple[Integers, Integers]:
+    """Return both histograms; the non-sensitive records are among all of them."""
+    whole, part = read_counts(every, "every"), read_counts(non_sensitive, "non_sensitive")
+    if whole.shape != part.shape:
+        raise InputError(
+            f"has {part.size:,} bins where all records have {whole.size:,}", field="non_sensitive"
+        )
+    if bool((part > whole).any()):
+        raise InputError("has more records in a bin than there are in all", field="non_sensitive")
+    return whole, part
+
+
+def checked(rates: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Refuse rates that exact sampling cannot use, before anything is drawn."""
+    for name, rate in rates.items():
+        read_rate(rate, field=f"epsilon's share for {name.replace('_', ' ')}")
+    return rates
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A histogram that is level over each of some consecutive runs of cells.
+
+    Examples
+    --------
+    >>> Pieces.of(np.array([3.0, 3.0, 0.0, 5.0])).lengths.tolist()
+    [2, 1, 1]
+    """
+
+    lengths: Integers
+    levels: Floats
+
+    @classmethod
+    def of(cls, counts: Counts) -> Pieces:
+        """Return the runs of equal counts."""
+        starts = np.flatnonzero(np.diff(counts, prepend=counts[0] - 1) != 0)
+        return cls(np.diff(starts, append=len(counts)), counts[starts].astype(np.float64))
+
+    def spread(self) -> Floats:
+        """Return the count of each cell."""
+        return np.repeat(self.levels, self.lengths)
