@@ -16,7 +16,7 @@ _numbers = itertools.count()
 
 # A fork server looks for what it shall import before it is told this process's path (Python 3.11).
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])
+    filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")])
 )
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from anonymaly.proportion.mechanism import noise_rate, proportion, release
-from anonymaly.proportion.summary import count_where
+from anonymaly.questions.proportion.mechanism import noise_rate, proportion, release
+from anonymaly.questions.proportion.summary import count_where
 from pydantic import Field
 
 from anonymaly.ask.query import Example, Expectation, Query, Released, Stage

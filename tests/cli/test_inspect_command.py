@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Run
+from tests.cli.conftest import Run
 
 MANIFEST = """\
 name: points

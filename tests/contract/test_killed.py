@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from anonymaly import Curator, store
+from anonymaly import Curator
+from anonymaly.ask import store
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.ask.query import Example, Query, load_question
 from anonymaly.ask.store import Store
@@ -69,7 +70,7 @@ def test_killed_at_any_step_the_next_ask_is_right(
     curator.close()
     ledger = tmp_path / "ledger" / "example.ledger"
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["warm"])
+    context.set_forkserver_preload(["tests.warm"])
     process = context.Process(target=_ask_and_die, args=(form, ledger, step, when))
     process.start()
     process.join()

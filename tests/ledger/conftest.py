@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from intruder import raw_engine
 
 from anonymaly.ledger import Account, Ledger
+from tests.ledger.intruder import raw_engine
 
 NANO = 10**9
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 import sqlalchemy as sa
-from intruder import raw_engine
 
 from anonymaly import Curator
 from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded
 from anonymaly.questions.count.query import Count
+from tests.ledger.intruder import raw_engine
 
 COST = 1
 AFFORDABLE = 10
@@ -92,7 +92,7 @@ def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> l
     """Start the processes once, let them ask together in every run, and count who was charged."""
     context = multiprocessing.get_context("forkserver")
     # Imported once in the server, inherited by every process it forks.
-    context.set_forkserver_preload(["warm"])
+    context.set_forkserver_preload(["tests.warm"])
     barrier = context.Barrier(processes)
     children = []
     for process in range(processes):

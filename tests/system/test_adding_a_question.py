@@ -21,25 +21,30 @@ def _edit(path: Path, old: str, new: str) -> None:
 def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> None:
     for name in ("src", "docs", "tests/contract"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "mkdocs.yml", "tests/conftest.py", "tests/warm.py"):
+    for name in ("pyproject.toml", "mkdocs.yml", "tests/__init__.py", "tests/conftest.py", "tests/warm.py"):
         shutil.copy(ROOT / name, tmp_path / name)
 
     package = tmp_path / "src" / "anonymaly"
-    shutil.copytree(ROOT / "examples" / "question_template", package / "proportion")
-    (package / "proportion" / "page.md").rename(tmp_path / "docs" / "questions" / "proportion.md")
+    folder = package / "questions" / "proportion"
+    shutil.copytree(ROOT / "examples" / "question_template", folder)
+    (folder / "page.md").rename(tmp_path / "docs" / "questions" / "proportion.md")
     _edit(
         tmp_path / "mkdocs.yml",
         "      - count: questions/count.md\n",
         "      - count: questions/count.md\n      - proportion: questions/proportion.md\n",
     )
     _edit(
-        package / "questions.py",
+        package / "ask" / "catalogue.py",
         '    "count": "anonymaly.questions.count.query:Count",\n',
         '    "count": "anonymaly.questions.count.query:Count",\n'
-        '    "proportion": "anonymaly.proportion.query:Proportion",\n',
+        '    "proportion": "anonymaly.questions.proportion.query:Proportion",\n',
     )
-    _edit(package / "__init__.py", '    "Preview",\n', '    "Preview",\n    "Proportion",\n')
-    _edit(tmp_path / "pyproject.toml", '    "count | explain', '    "count | proportion | explain')
+    _edit(
+        package / "__init__.pyi",
+        "from anonymaly.questions.score.model import Model as Model\n",
+        "from anonymaly.questions.proportion.query import Proportion as Proportion\n"
+        "from anonymaly.questions.score.model import Model as Model\n",
+    )
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "200"}
     command = [

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each relation's definition against explicit sets of pairs on every tiny database."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pandas
+import pytest
+
+from anonymaly.core.value import digest
+from anonymaly.declare.domain import Flag, Interval
+from anonymaly.declare.rules import AnomalyModel, Policy
+from anonymaly.errors import InputError
+from anonymaly.promise import (
+    ContextQuestion,
+    Everyone,
+    SameValidContexts,
+    SensitiveRecords,
+    SensitiveUnderPolicy,
+    ValuesWithin,
+    intersect,
+)
+from tests.promise.naive import NEAR, PEOPLE, PEOPLE_NEAR, ROWS, Steps, Tiny, k_sensitive, reversed_pairs
+
+QUESTION = ContextQuestion("v", ["id"], "lof", {"k": 2}, digest({"v": 1}))
+POLICY = Policy("v >= 2")
+SENSITIVE = {0, 2, 3}  # 1 is below 2; null and 99 are outside the domain
+OPEN_PEOPLE = {1, 3}  # the rows of PEOPLE for which the policy is true
+
+
+def model(beta: int, k: int, **fields: Any) -> AnomalyModel:
+    return AnomalyModel(["v"], 1, beta, k, **fields)
+
+
+def naive_everyone(rows: int | None = None) -> Steps:
+    return (PEOPLE if rows is not None else ROWS).steps(lambda unit, holder, removal: True, rows)
+
+
+def naive_policy(rows: int | None = None) -> Steps:
+    if rows is None:
+        return ROWS.steps(lambda unit, holder, removal: not removal or unit[0] in SENSITIVE)
+    return PEOPLE.steps(lambda unit, holder, removal: not (removal and set(unit) <= OPEN_PEOPLE), rows)
+
+
+def naive_sensitive(beta: int, k: int, rows: int | None = None) -> Steps:
+    world, close = (ROWS, NEAR) if rows is None else (PEOPLE, PEOPLE_NEAR)
+    judge = k_sensitive(len(world.records), close, beta, k)
+
+    def countable(holder: Tiny) -> Tiny:
+        if rows is None:
+            return holder
+        return tuple(place for unit in _all_units(holder) if len(unit) <= rows for place in unit)
+
+    def covers(unit: Tiny, holder: Tiny, removal: bool) -> bool:
+        return all(judge(place, tuple(sorted(countable(holder)))) for place in unit)
+
+    return world.steps(covers, rows)
+
+
+def _all_units(holder: Tiny) -> list[Tiny]:
+    """Every person's rows, with each copy of a row without a person."""
+    named = [unit for unit in PEOPLE.units(holder) if PEOPLE.records[unit[0]]["id"] is not None]
+    return named + [(place,) for place in holder if PEOPLE.records[place]["id"] is None]
+
+
+@pytest.mark.parametrize("rows", [None, 1, 2, 3])
+def test_everyone_is_every_addition_removal_or_replacement_of_one_unit(rows: int | None) -> None:
+    world = PEOPLE if rows is not None else ROWS
+    steps = naive_everyone(rows)
+    assert world.pairs(Everyone(rows=rows)) == world.within(steps.pairs)
+    assert world.pairs(Everyone("replace", rows)) == world.within(steps.then())
+
+
+@pytest.mark.parametrize(("beta", "k"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2)])
+def test_sensitive_records_are_the_papers_sensitive_neighbourhood_graph(beta: int, k: int) -> None:
+    relation = SensitiveRecords("rare", model(beta, k))
+    # Definition 6: the record is k-sensitive with respect to either of the two databases.
+    judge = k_sensitive(len(ROWS.records), NEAR, beta, k)
+    paper = frozenset(
+        pair
+        for a, b in ROWS.within(naive_everyone().removals)
+        if any(judge(place, a) or judge(place, b) for place in set(a) if a.count(place) > b.count(place))
+        for pair in ((a, b), (b, a))
+    )
+    assert ROWS.pairs(relation) == paper == ROWS.within(naive_sensitive(beta, k).pairs)
+    replaced = SensitiveRecords("rare", model(beta, k), "replace")
+    assert ROWS.pairs(replaced) == ROWS.within(naive_sensitive(beta, k).then())
+
+
+@pytest.mark.parametrize(("beta", "k"), [(1, 1), (2, 1), (3, 2)])
+def test_sensitive_persons_are_those_all_of_whose_rows_are_sensitive(beta: int, k: int) -> None:
+    steps = naive_sensitive(beta, k, rows=2)
+    assert PEOPLE.pairs(SensitiveRecords("rare", model(beta, k), rows=2)) == PEOPLE.within(steps.pairs)
+    assert PEOPLE.pairs(SensitiveRecords("rare", model(beta, k), "replace", 2)) == PEOPLE.within(steps.then())
+
+
+def test_rows_that_a_truncation_may_drop_make_nobody_sensitive() -> None:
+    """A mechanism that keeps two rows per person sees three records near the last one, not four."""
+    crowd = [{"id": "p", "v": 1}] * 3
+    data = [*crowd, {"id": "q", "v": 1}]
+    assert not SensitiveRecords(None, model(4, 1), rows=2).relates(data, crowd, person="id")
+    assert SensitiveRecords(None, model(4, 1), rows=3).relates(data, crowd, person="id")
+    assert SensitiveRecords(None, model(4, 1)).relates(data, crowd)
+
+
+def test_every_record_is_sensitive_when_k_reaches_beta() -> None:
+    assert ROWS.pairs(SensitiveRecords(None, model(2, 2))) == ROWS.pairs(Everyone())
+
+
+def test_a_larger_k_relates_more_pairs() -> None:
+    narrow, wide = (ROWS.pairs(SensitiveRecords(None, model(3, k))) for k in (1, 2))
+    assert narrow < wide < ROWS.pairs(Everyone())
+
+
+@pytest.mark.parametrize("rows", [None, 1, 2])
+def test_a_policy_relates_removals_of_the_sensitive_and_all_additions(rows: int | None) -> None:
+    world = PEOPLE if rows is not None else ROWS
+    steps = naive_policy(rows)
+    relation = SensitiveUnderPolicy("adults", POLICY, rows=rows)
+    assert world.pairs(relation) == world.within(steps.pairs)
+    replaced = SensitiveUnderPolicy("adults", POLICY, "replace", rows)
+    assert world.pairs(replaced) == world.within(steps.then())
+
+
+def test_the_replace_form_of_a_policy_replaces_a_sensitive_record_by_any_record() -> None:
+    direct = {
+        (tiny, tuple(sorted((*tiny[:place], *tiny[place + 1 :], new))))
+        for tiny in ROWS.databases
+        for place, old in enumerate(tiny)
+        for new in range(len(ROWS.records))
+        if old in SENSITIVE and new != old
+    }
+    assert ROWS.pairs(SensitiveUnderPolicy("adults", POLICY, "replace")) == direct
+
+
+def test_a_policy_is_one_sided_and_everything_else_is_symmetric() -> None:
+    one_sided = ROWS.pairs(SensitiveUnderPolicy("adults", POLICY))
+    assert one_sided != reversed_pairs(one_sided)
+    for relation in (Everyone(), Everyone("replace"), SensitiveRecords(None, model(2, 1))):
+        assert ROWS.pairs(relation) == reversed_pairs(ROWS.pairs(relation))
+
+
+def test_wrong_definitions_are_told_apart_by_these_databases() -> None:
+    one_sided = ROWS.within(naive_policy().pairs)
+    assert ROWS.pairs(SensitiveUnderPolicy("adults", POLICY)) != one_sided | reversed_pairs(one_sided)
+    assert ROWS.pairs(SensitiveRecords(None, model(3, 1))) != ROWS.within(naive_sensitive(3, 2).pairs)
+    # Counting in the smaller database is the same as asking for one record more.
+    judge = k_sensitive(len(ROWS.records), NEAR, 3, 1)
+    smaller = ROWS.steps(lambda unit, holder, removal: judge(unit[0], _drop(holder, unit[0]))).pairs
+    assert ROWS.pairs(SensitiveRecords(None, model(3, 1))) != ROWS.within(smaller)
+    # A person who must be sensitive in every row would lose the protection of their one sensitive row.
+    strict = PEOPLE.steps(lambda unit, holder, removal: not removal or not set(unit) & OPEN_PEOPLE, 2)
+    assert PEOPLE.pairs(SensitiveUnderPolicy("adults", POLICY, rows=2)) != PEOPLE.within(strict.pairs)
+
+
+def _drop(holder: Tiny, place: int) -> Tiny:
+    at = holder.index(place)
+    return holder[:at] + holder[at + 1 :]
+
+
+def repeated(question: Any, database: Any) -> set[Any]:
+    values = [record["v"] for record in database]
+    return {value for value in values if values.count(value) > 1}
+
+
+@pytest.mark.parametrize("rows", [None, 1, 2])
+def test_same_valid_contexts_are_neighbours_that_agree_even_on_none(rows: int | None) -> None:
+    world = PEOPLE if rows is not None else ROWS
+    steps = naive_everyone(rows)
+    for adjacency, pairs in (("add_remove", steps.pairs), ("replace", steps.then())):
+        agreeing = {
+            (a, b)
+            for a, b in world.within(pairs)
+            if repeated(None, world.real(a)) == repeated(None, world.real(b))
+        }
+        assert world.pairs(SameValidContexts(QUESTION, adjacency, rows), repeated) == agreeing
+        assert any(repeated(None, world.real(a)) for a, _ in agreeing)
+        assert any(not repeated(None, world.real(a)) for a, _ in agreeing)
+
+
+def test_the_valid_contexts_are_asked_about_the_relations_own_question() -> None:
+    asked = []
+    relation = SameValidContexts(QUESTION)
+    relation.relates([{"v": 1}], [], valid_contexts=lambda question, database: asked.append(question) or [])
+    assert asked == [QUESTION, QUESTION]
+
+
+def test_readings_are_related_when_old_and_new_lie_within_the_ranges() -> None:
+    relation = ValuesWithin({"v": Interval(0, 10)})
+    expected = {
+        (a, b)
+        for a, b in ROWS.within(naive_everyone().then())
+        if not {2, 3} & {place for place in range(4) if a.count(place) != b.count(place)}
+    }
+    assert ROWS.pairs(relation) == expected
+    assert expected
+
+
+def test_a_persons_readings_are_replaced_one_for_one() -> None:
+    relation = ValuesWithin({"v": Interval(0, 5)}, rows=2)
+    changed = {
+        (a, b)
+        for a, b in PEOPLE.within(naive_everyone(2).then())
+        if len(a) == len(b) and _readings_inside(a, b) and _readings_inside(b, a)
+    }
+    assert PEOPLE.pairs(relation) == changed
+    assert changed
+
+
+def _readings_inside(a: Tiny, b: Tiny) -> bool:
+    """Everyone whose rows in ``a`` differ from theirs in ``b`` is within 0 to 5 there, in all their rows."""
+    changed = [unit for unit in PEOPLE.units(a) if sorted(unit) != sorted(_owned(b, unit[0], a))]
+    return all(PEOPLE.records[place]["v"] <= 5 for unit in changed for place in unit)
+
+
+def _owned(b: Tiny, place: int, a: Tiny) -> list[int]:
+    name = PEOPLE.records[place]["id"]
+    if name is None:
+        return [place] if b.count(place) >= a.count(place) else []
+    return [other for other in b if PEOPLE.records[other]["id"] == name]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Everyone(), SensitiveRecords(None, model(2, 1))),
+        (SensitiveRecords(None, model(2, 1)), SensitiveUnderPolicy(None, POLICY)),
+        (SensitiveRecords(None, model(3, 1)), SensitiveRecords(None, model(3, 2))),
+        (SensitiveUnderPolicy(None, POLICY), SensitiveUnderPolicy(None, Policy("v < 2"))),
+        (SameValidContexts(QUESTION), SensitiveUnderPolicy(None, POLICY)),
+        (SensitiveUnderPolicy(None, POLICY, "replace"), ValuesWithin({"v": Interval(0, 10)})),
+        (SensitiveRecords(None, model(3, 1), "replace"), SameValidContexts(QUESTION, "replace")),
+    ],
+)
+def test_an_intersection_holds_exactly_the_common_pairs(first: Any, second: Any) -> None:
+    common = ROWS.pairs(first, repeated) & ROWS.pairs(second, repeated)
+    assert ROWS.pairs(intersect(first, second), repeated) == common
+    assert common
+
+
+def test_absence_has_one_meaning_and_numbers_are_compared_by_value() -> None:
+    everyone = Everyone()
+    assert everyone.relates([{"v": None}, {"v": 1}], [{"v": 1.0}])
+    for absent in (math.nan, Decimal("NaN"), pandas.NaT, None):
+        assert not everyone.relates([{"v": absent}], [{}])
+    assert not everyone.relates([{"v": Decimal("0.5")}], [{"v": 0.5}])
+    assert everyone.relates([{"v": 1}, {"v": True}], [{"v": 1}])
+    assert not everyone.relates([{"v": 1}], [{"v": 1}])
+
+
+@pytest.mark.parametrize(
+    ("metric", "inside"), [("euclidean", True), ("manhattan", False), ("chebyshev", True)]
+)
+def test_the_models_metric_decides_what_is_near_without_rounding(metric: Any, inside: bool) -> None:
+    relation = SensitiveRecords(None, AnomalyModel(["x", "y"], 5, beta=2, k=1, metric=metric))
+    pair = [{"x": 0, "y": 0}, {"x": 3, "y": 4}]
+    assert relation.relates(pair, pair[:1]) is inside
+    beyond = [{"x": 0, "y": 0}, {"x": 3, "y": math.nextafter(5, 6)}]
+    assert not relation.relates(beyond, beyond[:1])
+
+
+def test_a_scaled_model_measures_in_widths_of_the_declared_ranges() -> None:
+    relation = SensitiveRecords(None, AnomalyModel(["v"], 0.25, beta=2, k=1, scaled=True))
+    data = [{"v": 10}, {"v": 35}]
+    assert relation.relates(data, data[:1], columns={"v": Interval(0, 100)})
+    assert not relation.relates(data, data[:1], columns={"v": Interval(0, 50)})
+    with pytest.raises(InputError, match="columns"):
+        relation.relates(data, data[:1])
+    with pytest.raises(InputError, match="Interval"):
+        relation.relates(data, data[:1], columns={"v": Flag()})
+
+
+def test_a_model_of_exact_matches_compares_text_and_null() -> None:
+    relation = SensitiveRecords(None, AnomalyModel(["ward"], 0, beta=2, k=1))
+    for value in ("A", None, True, math.inf):
+        assert relation.relates([{"ward": value}] * 2, [{"ward": value}])
+        assert not relation.relates([{"ward": value}, {"ward": "B"}], [{"ward": "B"}])
+
+
+def test_what_a_definition_needs_is_asked_for_by_name() -> None:
+    with pytest.raises(InputError, match="person"):
+        Everyone(rows=2).relates([], [{"v": 1}])
+    with pytest.raises(InputError, match="columns"):
+        SensitiveUnderPolicy(None, POLICY).relates([{"v": 1}], [])
+    with pytest.raises(InputError, match="valid_contexts"):
+        SameValidContexts(QUESTION).relates([{"v": 1}], [])

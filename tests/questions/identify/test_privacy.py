@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole question on tables of a few rows: its exact law, on every pair that the promise speaks about.
+
+The relation judges pairs by exact distances of unclamped values; the question counts by its own ways.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anonymaly as am
+from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.questions.identify.balls import BallCounts, count_balls
+from anonymaly.questions.identify.model import judge
+from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.summary import count_neighbours
+from tests.questions.identify.graphs import chance_of_yes, factor
+
+COLUMNS = {"x": am.Interval(0, 3), "y": am.Interval(0, 0.3)}
+BASE = Fraction(2)  # e^ε0
+
+values_of_x = st.sampled_from([0, 1, 2, 3, 3.5, 40, -1, None])
+values_of_y = st.sampled_from([0, 0.1, 0.2, 0.3, 0.30000000000000004, None])
+rows = st.fixed_dictionaries({"x": values_of_x, "y": values_of_y})
+models = st.builds(
+    am.AnomalyModel,
+    st.sampled_from([("x",), ("x", "y"), ("y",)]),
+    st.sampled_from([0, 0.1, 1, 1.5]),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
+    st.booleans(),
+)
+asked_points = st.lists(
+    st.fixed_dictionaries({"x": st.sampled_from([0, 1, 3]), "y": st.sampled_from([0, 0.1, 0.3])}),
+    min_size=1,
+    max_size=4,
+)
+
+
+def declare(table: list[dict[str, Any]], model: am.AnomalyModel, **options: Any) -> Dataset:
+    kinds = {"x": pa.float64(), "y": pa.float64(), "id": pa.string()}
+    columns = {name: pa.array([row.get(name) for row in table], kind) for name, kind in kinds.items()}
+    return Dataset(pa.table(columns), name="tiny", columns=COLUMNS, rules={"rare": model}, **options)
+
+
+def counted(query: am.Identify, dataset: Dataset, declaration: Declaration) -> BallCounts:
+    """The counts as the question makes them, on the engine."""
+    (stage,) = query.stages(declaration)
+    counts: BallCounts = stage.summarise(dataset.table, {})
+    return counts
+
+
+def quickly(query: am.Identify, dataset: Dataset, declaration: Declaration) -> BallCounts:
+    """The same without an engine, which takes a hundred times as long."""
+    plan = make_plan(query, declaration)
+    source = dataset._source._source
+    places = [
+        np.clip(source.column(axis.column).to_numpy(), axis.domain.low, axis.domain.high) / axis.scale
+        for axis in plan.axes
+        if axis.domain is not None
+    ]
+    return count_balls(np.column_stack(places), plan.balls)
+
+
+def chances(
+    query: am.Identify, dataset: Dataset, declaration: Declaration, count: Any = quickly
+) -> list[Fraction]:
+    """The probability of yes of each answer, at e^ε0 = 2."""
+    plan, counts = make_plan(query, declaration), count(query, dataset, declaration)
+    verdicts = judge(
+        counts.own, counts.within, beta=plan.model.beta, k=plan.k, bound=plan.bound, slack=plan.slack
+    )
+    return chance_of_yes(verdicts, BASE)
+
+
+def loss(first: list[Fraction], second: list[Fraction]) -> Fraction:
+    """The largest factor for any answers together: they are independent."""
+    return math.prod((factor(*pair) for pair in zip(first, second, strict=True)), start=Fraction(1))
+
+
+def promised(query: am.Identify, declaration: Declaration) -> Fraction:
+    """What the promise allows, in units of ε0: all that the charge was divided by."""
+    units = Fraction(query.epsilon) / make_plan(query, declaration).rate
+    assert units.denominator == 1
+    return BASE ** int(units)
+
+
+def ask(points: list[dict[str, float]], model: am.AnomalyModel, **fields: Any) -> am.Identify:
+    columns = {name: [point[name] for point in points] for name in model.columns}
+    # A large error makes counting stop early, which must not matter.
+    given_fields = {"model": "rare", "epsilon": 1, "extra_error": 0.3}
+    return am.Identify(records=columns, **{**given_fields, **fields})
+
+
+@settings(max_examples=12, deadline=None)
+@given(table=st.lists(rows, max_size=8), model=models, points=asked_points)
+def test_the_engine_counts_what_plain_arrays_count(
+    table: list[dict[str, Any]], model: am.AnomalyModel, points: Any
+) -> None:
+    query, dataset = ask(points, model), declare(table, model)
+    for way in ("statement", "grid", "stream"):
+        plan = make_plan(query, dataset.declaration)
+        names = [axis.column for axis in plan.axes]
+        found = count_neighbours(plan.view(dataset.table), plan.balls, names, plan.scales, way=way)
+        expected = quickly(query, dataset, dataset.declaration)
+        assert found.within.tolist() == expected.within.tolist()
+        assert found.own.tolist() == expected.own.tolist()
+
+
+@pytest.mark.parametrize("guarantee", ["sensitive", "differential"])
+@settings(max_examples=400, deadline=None)
+@given(table=st.lists(rows, max_size=6), row=rows, model=models, points=asked_points)
+def test_a_row_more_or_less_changes_no_answer_by_more_than_promised(
+    guarantee: Any, table: list[dict[str, Any]], row: dict[str, Any], model: am.AnomalyModel, points: Any
+) -> None:
+    query = ask(points, model, guarantee=guarantee)
+    before, after = declare(table, model), declare([*table, row], model)
+    declaration = before.with_adjacency("add_remove")
+    relation = query.relation(declaration)
+    if relation.relates(table, [*table, row], columns=COLUMNS):
+        found = loss(chances(query, before, declaration), chances(query, after, declaration))
+        assert found <= promised(query, declaration)
+
+
+@settings(max_examples=400, deadline=None)
+@given(table=st.lists(rows, min_size=1, max_size=6), row=rows, model=models, points=asked_points)
+def test_a_row_replaced_changes_no_answer_by_more_than_promised(
+    table: list[dict[str, Any]], row: dict[str, Any], model: am.AnomalyModel, points: Any
+) -> None:
+    query, other = ask(points, model), [row, *table[1:]]
+    before, after = declare(table, model), declare(other, model)
+    declaration = before.with_adjacency("replace")
+    if query.relation(declaration).relates(table, other, columns=COLUMNS):
+        found = loss(chances(query, before, declaration), chances(query, after, declaration))
+        assert found <= promised(query, declaration)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=st.lists(st.tuples(rows, st.sampled_from(["a", "b", "c", None])), max_size=6),
+    person=st.lists(rows, min_size=1, max_size=2),
+    model=models,
+    points=asked_points,
+)
+def test_a_person_more_or_less_changes_no_answer_by_more_than_promised(
+    table: list[tuple[dict[str, Any], str | None]],
+    person: list[dict[str, Any]],
+    model: am.AnomalyModel,
+    points: Any,
+) -> None:
+    query = ask(points, model)
+    others = [{**row, "id": name} for row, name in table]
+    everybody = others + [{**row, "id": "z"} for row in person]
+    before, after = (declare(data, model, person="id", max_rows=2) for data in (others, everybody))
+    declaration = before.with_adjacency("add_remove")
+    if query.relation(declaration).relates(others, everybody, columns=COLUMNS, person="id"):
+        found = loss(*(chances(query, side, declaration, counted) for side in (before, after)))
+        assert found <= promised(query, declaration)
+
+
+def test_the_whole_charge_is_lost_where_all_balls_meet() -> None:
+    model = am.AnomalyModel(["x"], radius=1, beta=2, k=1)
+    query = ask([{"x": 0}, {"x": 0}, {"x": 1}], model)  # type: ignore[typeddict-item]
+    table = [{"x": 0}, {"x": 1}]
+    before, after = declare(table, model), declare([*table, {"x": 1}], model)
+    declaration = before.declaration
+    assert query.relation(declaration).relates(table, [*table, {"x": 1}], columns=COLUMNS)
+    found = loss(chances(query, before, declaration), chances(query, after, declaration))
+    assert found == promised(query, declaration) == BASE**3
+
+
+def test_a_row_that_is_not_sensitive_has_no_such_bound() -> None:
+    model = am.AnomalyModel(["x"], radius=0, beta=4, k=1)
+    query = ask([{"x": 3}], model)  # type: ignore[typeddict-item]
+    before, after = declare([], model), declare([{"x": 3}], model)
+    declaration = before.declaration
+    assert not query.relation(declaration).relates([], [{"x": 3}], columns=COLUMNS)
+    assert loss(chances(query, before, declaration), chances(query, after, declaration)) > BASE**3
+
+
+def test_values_beyond_the_bounds_are_still_near_those_within() -> None:
+    # By unclamped distances 3.5 protects 3; were it left out, 3 would be an anomaly that nobody protects.
+    model = am.AnomalyModel(["x"], radius=1, beta=2, k=1)
+    query = ask([{"x": 3}], model)  # type: ignore[typeddict-item]
+    table = [{"x": 3.5}]
+    before, after = declare(table, model), declare([*table, {"x": 3}], model)
+    assert query.relation(before.declaration).relates(table, [*table, {"x": 3}], columns=COLUMNS)
+    found = loss(chances(query, before, before.declaration), chances(query, after, before.declaration))
+    assert found <= BASE
