@@ -21,11 +21,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 from sklearn.neighbors import LocalOutlierFactor as SklearnLocalOutlierFactor
 
+from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
@@ -35,8 +35,6 @@ from anonymaly.questions.explain.space import ContextSpace
 
 SIZES = (9, 8, 8)
 DETECTORS = [LocalOutlierFactor(), Grubbs(), Histogram()]
-
-Integers = npt.NDArray[np.int64]
 
 
 def best_time(action: Callable[[], Any], repeats: int) -> tuple[float, float]:

@@ -26,18 +26,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 from scipy.spatial import cKDTree
 from sklearn.neighbors import KDTree
 
+from anonymaly.core.arrays import Floats
 from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
 
 ROWS, RADIUS, BETA, EXTRA = 284_807, 6.7, 1022, 277
 SCALES = np.array([2, 1.7, 1.5, 1.4, 1.35, 1.3])
-
-Floats = npt.NDArray[np.float64]
 
 
 def make_rows(number: int) -> Floats:

@@ -18,14 +18,12 @@ import time
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
-
-Integers = npt.NDArray[np.int64]
 
 
 def make_counts(bins: int) -> Integers:

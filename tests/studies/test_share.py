@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anonymaly.cli.main import app
+from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
@@ -24,7 +25,6 @@ from anonymaly.reproduce.share_data import (
     HISTOGRAMS,
     POLICIES,
     RATIOS,
-    Integers,
     non_sensitive,
     read_histograms,
     sparsity,

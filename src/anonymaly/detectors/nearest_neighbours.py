@@ -14,7 +14,8 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-Floats = npt.NDArray[np.float64]
+from anonymaly.core.arrays import Floats
+
 Distance = Literal["manhattan", "euclidean"]
 
 AT_ONCE = 5_000_000  # distances held in memory

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.query import StageFailure, answer_with, root_cause
 from anonymaly.ask.simulation import simulate
+from anonymaly.core.arrays import Floats
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Domain
@@ -27,7 +28,6 @@ from anonymaly.promise import Guarantee
 from anonymaly.questions.score.model import HELD, NO_PROMISE, HeldModel, Model
 from anonymaly.questions.score.query import Score
 
-Floats = npt.NDArray[np.float64]
 AS_GIVEN = (
     "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
     "split by their values before is not covered, and predictions on them are computed from them."

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Bytes, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise import draws, geometric
 from anonymaly.noise.chacha import FAILED, IMPOSSIBLE_DRAW, LOW, Stream, next_word, open_stream, set_nonce
@@ -24,11 +24,8 @@ CHUNK = 4096
 UNDECIDED = 2
 CHUNKS_PER_THREAD = 4  # fewer do not repay starting a thread
 
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 Span = tuple[int, int]
 Rate = tuple[int, int]
-Bytes = npt.NDArray[np.uint8]
 
 
 def worker_threads() -> int:

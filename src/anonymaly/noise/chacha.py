@@ -23,7 +23,6 @@ from anonymaly.core.compiled import compiled
 from anonymaly.noise._rounds import BLOCK, LANES, sixteen_blocks
 
 Words32 = npt.NDArray[np.uint32]
-Words64 = npt.NDArray[np.uint64]
 Stream = Words32
 
 AT, END, BITS, BITS_LEFT, FAILED = 16, 17, 18, 19, 20

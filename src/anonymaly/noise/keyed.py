@@ -10,11 +10,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.errors import InputError
 from anonymaly.noise import arrays, geometric
 from anonymaly.noise._rounds import BLOCK, LANES
-from anonymaly.noise.arrays import Integers, Span
+from anonymaly.noise.arrays import Span
 from anonymaly.noise.chacha import (
     AT,
     BUFFER_END,

@@ -31,14 +31,11 @@ from functools import cache
 from math import frexp, isqrt, ldexp
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.draws import below
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 UNIT = 30  # weights are 2^(-e/2^UNIT)
 DIGIT = UNIT // 3

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise import draws
-from anonymaly.noise.arrays import Integers
 from anonymaly.noise.chacha import Stream
 
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import arrays, choice, thinning
-from anonymaly.noise.arrays import Booleans, Integers
 from anonymaly.noise.binomial import binomial
 from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words, check, open_stream
 from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, read_rate

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
-from anonymaly.noise.arrays import Integers, Span, at_chunk
+from anonymaly.noise.arrays import Span, at_chunk
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.probability import Bounds, floor_of
 

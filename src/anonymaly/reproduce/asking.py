@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.context import Context
 from anonymaly.questions.explain.mechanism import ContextOracle, release_context
@@ -22,8 +23,6 @@ from anonymaly.questions.explain.summary import summarise
 from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import Records
-
-Integers = npt.NDArray[np.int64]
 
 
 class Asking:

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
+from anonymaly.core.arrays import Floats
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.noise import Noise
 from anonymaly.pictures.charts import save
-from anonymaly.pictures.maps import Floats, error_boxes, error_dots, error_lines, maps, squares
+from anonymaly.pictures.maps import error_boxes, error_dots, error_lines, maps, squares
 from anonymaly.questions.identify.inspect import PrivacyMap, privacy_map
 from anonymaly.questions.identify.model import Bound
 from anonymaly.reproduce.identify_measure import Measured

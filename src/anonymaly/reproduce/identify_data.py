@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.special import ndtri
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
@@ -30,9 +30,6 @@ FILES = (
     "aps_scania_sample.parquet",
 )
 SYNTHETIC_OUTLIERS, SYNTHETIC_SHIFT = 0.01, 20.0
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

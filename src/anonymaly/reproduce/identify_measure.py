@@ -10,9 +10,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymaly.ask.simulation import simulate
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import RELATIVE
 from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
@@ -23,9 +23,6 @@ from anonymaly.reproduce.identify_data import Points
 from anonymaly.reproduce.identify_paper import DRAWN, EPSILON, EPSILONS, Figures
 
 EXTRA_ERROR = Fraction(1, 10**12)  # what stopping early may add: the question's default
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 
 def slack_of(epsilon: str) -> int:

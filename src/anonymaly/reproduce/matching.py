@@ -11,16 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans
 from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.neighbours import Neighbours
 from anonymaly.reproduce.outliers import measure_outliers, seed_of
 from anonymaly.reproduce.paper import CHANGES
 from anonymaly.reproduce.progress import Progress
-
-Booleans = npt.NDArray[np.bool_]
 
 
 def measure_matches(

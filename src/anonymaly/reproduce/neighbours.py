@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.questions.explain.plan import Plan
 from anonymaly.questions.explain.summary import Counts, Moments, Ragged, Summary, split
 from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.asking import Asking
-
-Integers = npt.NDArray[np.int64]
 
 
 class Neighbours:

@@ -9,11 +9,9 @@ of their input took most of its time; the tests hold them against scikit-learn's
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import rankdata
 
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
+from anonymaly.core.arrays import Booleans, Floats
 
 
 def figures(odd: Booleans, scores: Floats) -> dict[str, float]:

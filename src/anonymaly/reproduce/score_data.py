@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.errors import InputError
 from anonymaly.reproduce.outliers import in_random_order
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 REFERENCE_SHARE = 0.8  # of the inliers; the others are the test's
 

@@ -16,6 +16,7 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
+from anonymaly.core.arrays import Floats
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
 from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
@@ -23,7 +24,7 @@ from anonymaly.questions.score.grid import Grid
 from anonymaly.questions.score.marginals import Marginals
 from anonymaly.questions.score.method import Facts, Method, coordinate
 from anonymaly.reproduce.ranking import figures
-from anonymaly.reproduce.score_data import Floats, Labelled
+from anonymaly.reproduce.score_data import Labelled
 
 Row = dict[str, Any]
 

@@ -11,13 +11,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from anonymaly.core.arrays import Integers
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.share_charts import draw
-from anonymaly.reproduce.share_data import Integers
 from anonymaly.reproduce.share_measure import EPSILONS, measure_inputs
 from anonymaly.reproduce.share_tables import Table, all_tables
 

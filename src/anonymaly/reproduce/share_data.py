@@ -17,12 +17,10 @@ from math import exp
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import ExactProbability, Noise
-
-Integers = npt.NDArray[np.int64]
 
 FILE = "dpbench_1d.npz"
 # In the order of the paper's Figure 9: the sparsest first.

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_nano
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress
-from anonymaly.reproduce.share_data import POLICIES, RATIOS, Integers, non_sensitive
+from anonymaly.reproduce.share_data import POLICIES, RATIOS, non_sensitive
 
 Release = Callable[[Noise], npt.NDArray[Any]]
 

@@ -9,11 +9,12 @@ from math import exp
 from statistics import fmean
 from typing import Any
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Entry
-from anonymaly.reproduce.share_data import HISTOGRAMS, POLICIES, RATIOS, Integers, sparsity
+from anonymaly.reproduce.share_data import HISTOGRAMS, POLICIES, RATIOS, sparsity
 from anonymaly.reproduce.share_measure import EPSILONS, MEASURES, SUPPRESS
 
 RELEASED = {"1": 0.63, "0.5": 0.39, "0.1": 0.095}  # Table 1

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 SEPARATIONS = (50, 120, 220, 400)
 POINTS = 100_000
@@ -36,7 +33,7 @@ class Readings:
     """Some readings, and which of them are outliers."""
 
     values: Floats
-    outliers: Mask
+    outliers: Booleans
 
 
 @dataclass(frozen=True)
@@ -127,6 +124,6 @@ def real_sources(folder: Path | None) -> list[Source]:
     return [building(folder), machine(folder)]
 
 
-def _windows(values: Floats, outliers: Mask, size: int) -> tuple[Readings, ...]:
+def _windows(values: Floats, outliers: Booleans, size: int) -> tuple[Readings, ...]:
     starts = range(0, len(values), size)
     return tuple(Readings(values[start : start + size], outliers[start : start + size]) for start in starts)

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Entry, Journal
@@ -20,8 +20,6 @@ from anonymaly.stream.correction import missed_layers, split_suspects
 from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.perturb import Perturbed, perturb
 from anonymaly.stream.suggest import Corrected, correct, suggest
-
-Mask = npt.NDArray[np.bool_]
 
 EPSILONS = ("0.1", "0.5", "1")
 # How ε is read: for each column, as in the paper, or for the whole reading, so that d columns share it.
@@ -80,7 +78,7 @@ def declare(source: Source, epsilon: str, seed: int) -> Declaration:
 
 def judge(declared: Declaration, windows: Sequence[Readings], noise: Noise) -> Entry:
     """Judge windows in all ways: raw, perturbed, corrected as printed, corrected."""
-    counted: dict[str, list[tuple[Mask, Mask]]] = {
+    counted: dict[str, list[tuple[Booleans, Booleans]]] = {
         name: [] for name in ("raw", "perturbed", "printed", "corrected")
     }
     seconds = 0.0
@@ -99,7 +97,7 @@ def judge(declared: Declaration, windows: Sequence[Readings], noise: Noise) -> E
     return {**{name: _figures(pairs) for name, pairs in counted.items()}, "correction_seconds": seconds}
 
 
-def raw_suspects(declared: Declaration, window: Readings) -> Mask:
+def raw_suspects(declared: Declaration, window: Readings) -> Booleans:
     """Return what the same model finds in the readings themselves: the baseline without privacy."""
     grid = np.column_stack(
         [column.to_grid(window.values[:, index]) for index, column in enumerate(declared.columns)]
@@ -107,7 +105,7 @@ def raw_suspects(declared: Declaration, window: Readings) -> Mask:
     return declared.make_model().suspects(declared.places(grid))
 
 
-def correct_as_printed(declared: Declaration, perturbed: Perturbed, found: Corrected) -> Mask:
+def correct_as_printed(declared: Declaration, perturbed: Perturbed, found: Corrected) -> Booleans:
     """Return the union of Figure 2 with the paper's own rule for the gap; the layers are the same."""
     split = split_suspects(perturbed.shifts, found.suspects, "any")
     layers = found.layers
@@ -163,7 +161,7 @@ def measure_all(
     return [entry for line in journal for entry in line["entries"]]
 
 
-def _figures(pairs: Sequence[tuple[Mask, Mask]]) -> dict[str, float]:
+def _figures(pairs: Sequence[tuple[Booleans, Booleans]]) -> dict[str, float]:
     found = np.concatenate([mask for mask, _ in pairs])
     outliers = np.concatenate([truth for _, truth in pairs])
     return {"recall": float(found[outliers].mean()), "shown": float(found.mean())}

@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from anonymaly.core.arrays import Booleans, Integers
+
 Gap = Literal["outward", "any"]
 
 
@@ -34,7 +33,7 @@ Gap = Literal["outward", "any"]
 class Split:
     """The suspects that are confirmed, and the smallest shift among them (the paper's TP and d_TP)."""
 
-    confirmed: Mask
+    confirmed: Booleans
     least: int | None
 
 
@@ -42,12 +41,12 @@ class Split:
 class Layers:
     """The readings that may be missed outliers (the paper's FNL1, FNL2 and FNL3)."""
 
-    inward: Mask
-    covered: Mask
-    covered_far: Mask
+    inward: Booleans
+    covered: Booleans
+    covered_far: Booleans
 
 
-def split_suspects(shifts: Integers, suspects: Mask, gap: Gap = "outward") -> Split:
+def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -> Split:
     """Divide the suspects at the largest gap between their sorted shifts (Figure 2, step 3).
 
     Parameters
@@ -76,7 +75,7 @@ def split_suspects(shifts: Integers, suspects: Mask, gap: Gap = "outward") -> Sp
 
 
 def missed_layers(
-    shifts: Integers, suspects: Mask, near: Mask, far: Mask, least: int | None, width: int
+    shifts: Integers, suspects: Booleans, near: Booleans, far: Booleans, least: int | None, width: int
 ) -> Layers:
     """Return the layers in which missed outliers may lie (Figure 2, step 5).
 

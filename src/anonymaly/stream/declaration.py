@@ -15,19 +15,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, field_validator, model_validator
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.epsilon import NANO, to_nano, to_text
 from anonymaly.core.value import FrozenMapping, Number, Ordered, Value
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_rate
 from anonymaly.stream.correction import Gap
-from anonymaly.stream.encoding import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS, Integers
+from anonymaly.stream.encoding import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS
 from anonymaly.stream.models import Model, make_model
 
-Floats = npt.NDArray[np.float64]
 MOST_STEPS = 2**40  # far below what floats can count, so that rounding to the grid is exact to the step
 
 Exact = Annotated[str, BeforeValidator(lambda value: to_text(to_nano(value)))]

@@ -7,8 +7,8 @@ import re
 import struct
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 
 VERSION = 1
@@ -20,8 +20,6 @@ MOST_BATCHES = 2**16  # in one window
 MOST_COLUMNS = 2**10
 LARGEST_NUMBER = 2**62 - 1  # the sum or difference of two still fits 64 bits
 
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 HEAD = struct.Struct("<2sBBQB")
@@ -93,12 +91,12 @@ def read_size(body: bytes) -> tuple[int, bytes]:
     return size, body[SIZE.size :]
 
 
-def bits_to_bytes(mask: Mask) -> bytes:
+def bits_to_bytes(mask: Booleans) -> bytes:
     """Return a set as a bitmap, as long whatever it holds."""
     return np.packbits(mask).tobytes()
 
 
-def read_bits(data: bytes, size: int, sets: int) -> list[Mask]:
+def read_bits(data: bytes, size: int, sets: int) -> list[Booleans]:
     """Read exactly so many sets."""
     length = (size + 7) // 8
     if len(data) != sets * length:

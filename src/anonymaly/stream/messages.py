@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.encoding import (
     BATCH,
@@ -32,8 +33,6 @@ from anonymaly.stream.encoding import (
     SIZE,
     STATUS,
     VERSION,
-    Integers,
-    Mask,
     bits_to_bytes,
     broken,
     numbers_to_bytes,
@@ -168,7 +167,7 @@ class Shifts(Message):
 class Suspects(Message):
     """Which readings of a window look like outliers after perturbation (the paper's O')."""
 
-    members: Mask
+    members: Booleans
 
     code = 3
     sender_role = "detector"
@@ -214,8 +213,8 @@ class Thresholds(Message):
 class Candidates(Message):
     """Which readings that are no suspects lie beyond the two distances (the paper's I2 and I3)."""
 
-    near: Mask
-    far: Mask
+    near: Booleans
+    far: Booleans
 
     code = 5
     sender_role = "detector"
@@ -237,10 +236,10 @@ class Verdict(Message):
     ``complete`` is false if the parts of the window did not fit together, so that nothing could be said.
     """
 
-    confirmed: Mask
-    inward: Mask
-    covered: Mask
-    covered_far: Mask
+    confirmed: Booleans
+    inward: Booleans
+    covered: Booleans
+    covered_far: Booleans
     complete: bool = True
 
     code = 6
@@ -248,7 +247,7 @@ class Verdict(Message):
     recipient_role = "owner"
 
     @property
-    def found(self) -> Mask:
+    def found(self) -> Booleans:
         """All readings to look at."""
         return self.confirmed | self.inward | self.covered | self.covered_far
 

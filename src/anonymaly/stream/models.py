@@ -13,14 +13,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.errors import InputError
 from anonymaly.stream.neighbourhoods import Squares
-
-Places = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Model(ABC):
@@ -36,7 +33,7 @@ class Model(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def suspects(self, places: Places) -> Mask:
+    def suspects(self, places: Floats) -> Booleans:
         """Return for each row whether it stands out; nothing stands out among none."""
 
 
@@ -54,7 +51,7 @@ class Dbscan(Model):
 
     name = "dbscan"
 
-    def suspects(self, places: Places) -> Mask:
+    def suspects(self, places: Floats) -> Booleans:
         """Return the noise points."""
         if len(places) == 0:
             return np.zeros(0, np.bool_)
@@ -74,7 +71,7 @@ class Neighbours(Model):
 
     name = "neighbours"
 
-    def suspects(self, places: Places) -> Mask:
+    def suspects(self, places: Floats) -> Booleans:
         """Return the lonely points."""
         count = min(self.neighbours + 1, len(places))
         if count == 0:
@@ -90,7 +87,7 @@ class Radius(Model):
 
     name = "radius"
 
-    def suspects(self, places: Places) -> Mask:
+    def suspects(self, places: Floats) -> Booleans:
         """Return the far points."""
         return np.asarray(np.einsum("ij,ij->i", places, places) > self.radius**2)
 
@@ -104,7 +101,7 @@ class IsolationForest(Model):
 
     name = "isolation_forest"
 
-    def suspects(self, places: Places) -> Mask:
+    def suspects(self, places: Floats) -> Booleans:
         """Return the points that are isolated soonest."""
         from sklearn.ensemble import IsolationForest as Forest  # noqa: PLC0415  (a second, and seldom needed)
 
@@ -153,12 +150,12 @@ def _read(name: str, value: Any, kind: str) -> float | int:
     return int(value) if kind == "int" else float(value)
 
 
-def _distance_to(tree: cKDTree, places: Places, number: int) -> Places:
+def _distance_to(tree: cKDTree, places: Floats, number: int) -> Floats:
     distances, _ = tree.query(places, k=[number])
     return np.asarray(distances[:, 0])
 
 
-def _largest(scores: Places, share: float) -> Mask:
+def _largest(scores: Floats, share: float) -> Booleans:
     """Mark the highest scores, as many as the share says; equal scores stand out together or not at all."""
     count = round(share * len(scores))
     if count == 0:

@@ -14,10 +14,9 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.core.compiled import compiled
 
-Places = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 MOST_SQUARES = 2**30  # along one column; beyond, squares are made wider
@@ -45,7 +44,7 @@ class Squares:
     [True, False]
     """
 
-    def __init__(self, places: Places, radius: float, number: int) -> None:
+    def __init__(self, places: Floats, radius: float, number: int) -> None:
         self._radius, self._number = radius, number
         self._columns = places.shape[1]
         flat = places[:, :2]
@@ -59,7 +58,7 @@ class Squares:
         self._keys, starts = np.unique(keys[order], return_index=True)
         self._starts = np.append(starts, len(places)).astype(np.int64)
 
-    def reach(self, places: Places) -> Mask:
+    def reach(self, places: Floats) -> Booleans:
         """Say for each place whether at least that number of points lie within the radius, edge included."""
         enough = np.zeros(len(places), np.bool_)
         if len(self._places) < self._number or len(places) == 0:
@@ -100,7 +99,7 @@ class Squares:
         found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[found] == keys, found, -1)
 
-    def _squares(self, places: Places) -> Numbers:
+    def _squares(self, places: Floats) -> Numbers:
         squares = np.floor((places[:, :2] - self._low) / self._side)
         squares = np.clip(squares, -64, MOST_SQUARES + 64).astype(np.int64)
         return squares if squares.shape[1] == 2 else np.column_stack([squares, np.zeros_like(squares)])
@@ -112,15 +111,15 @@ def _keys(squares: Numbers) -> Numbers:
 
 @compiled
 def _count(
-    places: Places,
+    places: Floats,
     members: Numbers,
     sure: Numbers,
     near: Numbers,
     starts: Numbers,
-    others: Places,
+    others: Floats,
     square: float,
     number: int,
-    enough: Mask,
+    enough: Booleans,
 ) -> None:
     """Count until the number is reached, square by square."""
     for point in range(len(places)):

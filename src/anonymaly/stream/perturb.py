@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.stream.declaration import Declaration, Floats
-from anonymaly.stream.encoding import LARGEST_NUMBER, Integers
+from anonymaly.stream.declaration import Declaration
+from anonymaly.stream.encoding import LARGEST_NUMBER
 
 
 @dataclass(frozen=True)

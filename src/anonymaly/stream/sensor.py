@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from anonymaly.core.arrays import Floats
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.errors import BudgetExceeded, InputError, LedgerError
 from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.noise import Noise
-from anonymaly.stream.declaration import Declaration, Floats
+from anonymaly.stream.declaration import Declaration
 from anonymaly.stream.encoding import LARGEST_BATCH, MOST_BATCHES, read_name
 from anonymaly.stream.messages import Message, Readings, Shifts
 from anonymaly.stream.parties import Outgoing, Party

@@ -14,18 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.core.epsilon import Number
 from anonymaly.core.progress import tell
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.correction import Gap, Layers, Split, missed_layers, split_suspects
-from anonymaly.stream.declaration import Column, Declaration, Floats
+from anonymaly.stream.declaration import Column, Declaration
 from anonymaly.stream.perturb import Perturbed, perturb
-
-Mask = npt.NDArray[np.bool_]
 
 RADII = (0.1, 0.3, 1.0, 2.0)  # times the noise's scale, which is 1/ε of the range
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2)  # of the window
@@ -38,12 +36,12 @@ FOUND = 0.99
 class Corrected:
     """What the protocol finds in one window, computed at once and by one hand: for public data only."""
 
-    suspects: Mask
+    suspects: Booleans
     split: Split
     layers: Layers
 
     @property
-    def found(self) -> Mask:
+    def found(self) -> Booleans:
         """All readings that the owner would be told of."""
         layers = self.layers
         return self.split.confirmed | layers.inward | layers.covered | layers.covered_far
@@ -64,7 +62,7 @@ def correct(declaration: Declaration, perturbed: Perturbed, gap: Gap | None = No
 
 def suggest(
     history: Floats,
-    outliers: Mask,
+    outliers: Booleans,
     *,
     names: Sequence[str],
     outer: Sequence[Interval],
@@ -132,7 +130,7 @@ class _Trials:
 
     columns: list[Column]
     history: Floats
-    outliers: Mask
+    outliers: Booleans
     epsilon: Number
     window: int
     noise: Noise

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.encoding import Integers, read_name
+from anonymaly.stream.encoding import read_name
 from anonymaly.stream.messages import Message, Readings, Shifts
 from anonymaly.stream.parties import MOST_OPEN, Party
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 from scipy import stats
 
+from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
 from anonymaly.questions.explain.kernels import (
     GenericKernel,
@@ -22,8 +23,6 @@ from anonymaly.questions.explain.kernels import (
     LofKernel,
 )
 from anonymaly.questions.explain.space import ContextSpace
-
-Integers = npt.NDArray[np.int64]
 
 
 def local_outlier_factor(values: Sequence[int], position: int, k: int) -> Fraction | float:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.search import SEARCHES
-from anonymaly.questions.explain.searches.graph import Booleans, Contexts, Integers, KnownContexts
+from anonymaly.questions.explain.searches.graph import Contexts, KnownContexts
 from tests.questions.explain.search_laws import EveryOutcome, known
 
 NAMES = list(SEARCHES)

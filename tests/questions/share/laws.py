@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import ExactProbability
 from anonymaly.noise.partition import UNIT, forward, powers
 
-Integers = npt.NDArray[np.int64]
 Law = dict[tuple[float, ...], float]
 Outcome = tuple[Any, float]
 

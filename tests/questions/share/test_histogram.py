@@ -6,11 +6,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share.histogram import auto
@@ -18,8 +18,6 @@ from anonymaly.questions.share.histogram.counts import Pieces
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.questions.share.histogram.smoothing import smooth
 from anonymaly.questions.share.histogram.two_phase import redistribute
-
-Integers = npt.NDArray[np.int64]
 
 
 def table(seed: int, bins: int = 300) -> tuple[Integers, Integers]:

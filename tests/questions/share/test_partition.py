@@ -7,11 +7,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
 from anonymaly.promise.change import Adjacency
@@ -19,8 +19,6 @@ from anonymaly.questions.share.histogram import dawa
 from anonymaly.questions.share.histogram.counts import Rates
 from anonymaly.questions.share.histogram.windows import deviations
 from tests.questions.share.laws import partitions, step_logarithms
-
-Integers = npt.NDArray[np.int64]
 
 
 def spike(cells: int, height: int) -> Integers:

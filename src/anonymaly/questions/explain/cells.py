@@ -6,12 +6,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.questions.explain.space import ContextSpace
 
 # Every sum and product in the kernels stays below four times (largest distance) × (records + 1).
 MOST_BITS = 61
-
-Integers = npt.NDArray[np.int64]
 
 
 def checked_ragged(

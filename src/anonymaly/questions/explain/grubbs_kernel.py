@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Bytes, Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.detectors import Grubbs
 from anonymaly.detectors.grubbs import critical_ratios, exceeds
@@ -26,11 +27,6 @@ from anonymaly.questions.explain.walk import Progress, share_out, walk
 UNDECIDED = 2
 ROUNDING = 2.0**-52  # of each addition and product, with room
 STEPS = 64  # ranges of n per power of two: c changes by little over a sixty-fourth more records
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.uint8]
 
 
 class GrubbsKernel:

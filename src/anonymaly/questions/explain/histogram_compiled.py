@@ -5,13 +5,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.compiled import compiled
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 @compiled

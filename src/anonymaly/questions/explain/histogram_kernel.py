@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.detectors import Histogram, decimal
 from anonymaly.questions.explain import histogram_compiled
 from anonymaly.questions.explain.cells import check_span, checked_ragged, labels_of
@@ -21,9 +22,6 @@ from anonymaly.questions.explain.walk import Progress, share_few, share_out, wal
 
 SINGLE_EDGES = 32  # of the nearest values on each side every one is an edge
 GROWTH = 24  # then every next edge leaves out a twenty-fourth of the values so far
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 class HistogramKernel:

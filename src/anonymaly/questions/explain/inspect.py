@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.core.arrays import Integers
 from anonymaly.declare.dataset import Dataset
 from anonymaly.engine.source import collect
 from anonymaly.errors import InputError
@@ -30,7 +31,6 @@ from anonymaly.questions.explain.summary import (
 )
 from anonymaly.questions.explain.verdicts import make_kernel
 
-Integers = npt.NDArray[np.int64]
 CHANGES = (1, 5, 10, 25)
 
 

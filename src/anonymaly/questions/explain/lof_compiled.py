@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
+from anonymaly.core.arrays import Bytes, Integers
 from anonymaly.core.compiled import compiled
 
 UNDECIDED = 2
@@ -22,9 +23,7 @@ ROUNDING = 2.0**-50  # k+6 roundings of at most 2^-53 each, and room
 FAR = 1 << 61  # beyond every value: twice it still fits
 WORD = 64
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-Bytes = npt.NDArray[np.uint8]
 
 
 def row_scratch(k: int) -> tuple[Integers, Integers, Words]:

@@ -13,15 +13,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.detectors import LocalOutlierFactor
 from anonymaly.detectors.local_outlier_factor import exceeds, reach_sums
 from anonymaly.questions.explain import lof_compiled
 from anonymaly.questions.explain.cells import check_span, checked_ragged, labels_of
 from anonymaly.questions.explain.space import ContextSpace
 from anonymaly.questions.explain.walk import Progress, share_few, share_out, walk
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 class LofKernel:

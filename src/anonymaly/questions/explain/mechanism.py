@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.progress import tell
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.context import Context
@@ -16,9 +16,6 @@ from anonymaly.questions.explain.plan import Plan
 from anonymaly.questions.explain.populations import overlaps, populations, totals
 from anonymaly.questions.explain.summary import Summary
 from anonymaly.questions.explain.verdicts import make_kernel
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 class ContextOracle:

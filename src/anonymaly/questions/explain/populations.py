@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.questions.explain.space import ContextSpace
 from anonymaly.questions.explain.walk import walk
-
-Integers = npt.NDArray[np.int64]
 
 
 def populations(space: ContextSpace, counts: npt.ArrayLike) -> Integers:

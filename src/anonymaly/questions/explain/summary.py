@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.engine.source import collect
 from anonymaly.questions.explain.plan import Plan
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Integers = npt.NDArray[np.int64]
 HALF = 18  # bits: distances have at most 36, so squares of both parts sum over 2^27 records in 64
 
 

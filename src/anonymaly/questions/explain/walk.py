@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise.arrays import worker_threads
 from anonymaly.questions.explain.space import ContextSpace
 
@@ -27,7 +28,6 @@ CHUNKS = 128  # progress is told after each
 FEW = 256  # contexts judged one by one that repay a thread
 SMALL = 1 << 12  # so many contexts do not repay a thread
 
-Integers = npt.NDArray[np.int64]
 Progress = Callable[[int], object]
 
 

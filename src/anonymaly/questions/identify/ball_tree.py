@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise.arrays import worker_threads
 from anonymaly.questions.identify.ball_kernel import arrange, copy_whole_rows, count_range, merge_boxes, split
 
@@ -24,9 +24,6 @@ CROWDS, POINTS_PER_CROWD = 64, 4096  # a crowd is worth its search if thousands 
 HALVINGS = 6  # of a crowd's radius
 SORTED_COLUMNS, SORTED_BITS, SORTED_SAMPLE = 4, 4, 10_000
 SURE = 1 - 1e-9  # of the radius: more than all rounding in a triangle
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.questions.identify.ball_tree import BoxTree, count_in_tree, neighbourly_order
 
@@ -28,8 +28,6 @@ METRICS = ("euclidean", "manhattan", "chebyshev")
 SMALLEST, LARGEST, FARTHEST = 1e-140, 1e140, 1e150
 BATCH = 1 << 20  # rows counted at once; their copy in a tree is all the memory that counting takes
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Progress = Callable[[int, int], object]
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset, Declaration
 from anonymaly.declare.domain import Interval
@@ -20,11 +20,10 @@ from anonymaly.noise import one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.questions.identify.balls import BallCounts, Balls, Progress, count_balls
 from anonymaly.questions.identify.citing import cited_model
-from anonymaly.questions.identify.mechanism import Booleans, Integers, Verdicts
+from anonymaly.questions.identify.mechanism import Verdicts
 from anonymaly.questions.identify.model import Bound, is_anomaly, judge
 from anonymaly.questions.identify.plan import rate_of
 
-Floats = npt.NDArray[np.float64]
 EXTRA_ERROR = Fraction(1, 10**12)
 
 

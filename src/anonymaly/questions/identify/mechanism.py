@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.noise import ExactProbability, Noise
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from anonymaly.questions.identify.mechanism import Booleans, Integers, Verdicts
+from anonymaly.core.arrays import Booleans, Integers
+from anonymaly.questions.identify.mechanism import Verdicts
 
 Bound = Literal["improved", "paper", "differential"]
 

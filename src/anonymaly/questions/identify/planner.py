@@ -10,8 +10,8 @@ import math
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.questions.identify.balls import Balls
 
 Way = Literal["statement", "grid", "stream"]
@@ -21,9 +21,6 @@ FEW, FEW_REMOTE = 8, 32
 MOST_AXES = 3  # of a grid: with each, a point has three times as many cells to look in
 MARGIN = 1 + 1e-6  # of a cell's width over the radius: more than rounding moves a row
 FINEST = 1e-9  # of a coordinate: in narrower cells rounding would move rows by more than that
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def choose_way(balls: Balls, *, remote: bool) -> Way:

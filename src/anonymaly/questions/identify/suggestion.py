@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel, Metric
@@ -22,8 +22,6 @@ SHARE = 1.2e-3  # β over the number of records, and
 SPREAD = (
     0.13  # the radius over the standard deviation: then "anomaly" means "three deviations away" (footnote 4)
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.declare.attributes import Attribute
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.engine.source import EngineFailure, collect, collect_batches
@@ -28,8 +28,6 @@ from anonymaly.questions.identify.planner import Way, cell_widths, choose_way, g
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 # Their squares add nothing to, or exceed, the square of any radius that balls take.
 LEAST_GAP, MOST_GAP = 1e-150, 1e150
 

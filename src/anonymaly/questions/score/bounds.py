@@ -7,11 +7,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import ExactProbability, Noise
 
-Integers = npt.NDArray[np.int64]
 Bounds = tuple[tuple[float, float], ...]
 
 SMALLEST, LARGEST = (

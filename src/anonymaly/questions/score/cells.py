@@ -12,9 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import ExactProbability, Noise
 from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.walk import Integers, Ranks
+from anonymaly.questions.score.walk import Ranks
 
 DENSEST = 2**20  # cells up to which each gets its noise one by one
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise import keyed
 from anonymaly.noise.geometric import Table
@@ -27,18 +28,7 @@ from anonymaly.questions.score.shells import (
     ran_out,
     reset,
 )
-from anonymaly.questions.score.walk import (
-    STEP_BITS,
-    STEPS,
-    Arena,
-    Floats,
-    Integers,
-    Ranks,
-    advance,
-    key_of,
-    sift_down,
-    start,
-)
+from anonymaly.questions.score.walk import STEP_BITS, STEPS, Arena, Ranks, advance, key_of, sift_down, start
 
 BEYOND = 2**63 - 1  # all keys
 PASSES = 4  # over all counted cells, before they are sorted

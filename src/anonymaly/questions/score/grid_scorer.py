@@ -8,13 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from anonymaly.core.arrays import Floats, Integers, Words64
 from anonymaly.noise.arrays import worker_threads
 from anonymaly.noise.chacha import check, open_stream
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.questions.score.grid_kernel import Cells, score_points
-from anonymaly.questions.score.method import Body, Floats, Scorer
+from anonymaly.questions.score.method import Body, Scorer
 from anonymaly.questions.score.shells import Rule, make_tally
-from anonymaly.questions.score.walk import Integers, Ranks, Words64, make_arena
+from anonymaly.questions.score.walk import Ranks, make_arena
 
 HELD_VISITS = 2**10  # of a held model's walk, which then counts as having run out
 MOST_VISITS = 2**14

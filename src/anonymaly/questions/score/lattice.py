@@ -13,8 +13,9 @@ import ibis
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.questions.score.method import coordinate
-from anonymaly.questions.score.walk import Integers, Ranks
+from anonymaly.questions.score.walk import Ranks
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

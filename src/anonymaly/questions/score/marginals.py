@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import ibis
 import numpy as np
-import numpy.typing as npt
 
 from anonymaly.ask.query import Expectation
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
 from anonymaly.questions.score.marginals_density import column_tables, pair_tables, sum_tables
-from anonymaly.questions.score.method import Body, Facts, Floats, Method, Scorer, coordinate, drawable
+from anonymaly.questions.score.method import Body, Facts, Method, Scorer, coordinate, drawable
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
-Integers = npt.NDArray[np.int64]
 
 # The rule, chosen by experiment (docs/questions/score.md): with t = records × rate the bins number 1.5·∛t, as
 # many as leave the noise of a smoothed bin below the shape that the bin resolves.

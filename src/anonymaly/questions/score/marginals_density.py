@@ -11,12 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
-from anonymaly.questions.score.method import Floats
-
-Integers = npt.NDArray[np.int64]
 
 KERNEL = (0.25, 0.5, 0.25)
 # A spanning tree has (d-1) of the d(d-1)/2 pairs: weight 2/d would make the sum the mean log-likelihood over

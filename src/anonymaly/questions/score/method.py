@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from anonymaly.ask.query import Expectation
+from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
-Floats = npt.NDArray[np.float64]
 # What a method releases: named arrays of numbers, no objects. They are all that a saved model holds besides
 # the method's name, its parameters and the columns.
 Body = Mapping[str, npt.NDArray[Any]]

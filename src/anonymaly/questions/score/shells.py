@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
-from anonymaly.questions.score.walk import APART_BITS, STEPS, Floats, Integers
+from anonymaly.questions.score.walk import APART_BITS, STEPS
 
 
 class Rule(NamedTuple):

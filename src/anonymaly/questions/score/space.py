@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import ibis
 import numpy as np
 
+from anonymaly.core.arrays import Floats
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.errors import InputError
-from anonymaly.questions.score.method import Floats, coordinate
+from anonymaly.questions.score.method import coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

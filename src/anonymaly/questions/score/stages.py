@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from anonymaly.ask.query import Released, Stage
+from anonymaly.core.arrays import Floats
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
 from anonymaly.questions.score.bounds import release_bounds
-from anonymaly.questions.score.method import Floats
 from anonymaly.questions.score.model import HeldModel, Model
 from anonymaly.questions.score.plan import Plan
 from anonymaly.questions.score.summary import count_for, count_magnitudes, count_records, count_scores

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.engine.source import collect, collect_batches
 from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
-from anonymaly.questions.score.method import Floats, Method, coordinate
+from anonymaly.questions.score.method import Method, coordinate
 from anonymaly.questions.score.model import Model
 from anonymaly.questions.score.space import Space, complete
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
-Integers = npt.NDArray[np.int64]
 BATCH = 1_000_000
 
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.score.method import Floats, drawable
-
-Integers = npt.NDArray[np.int64]
+from anonymaly.questions.score.method import drawable
 
 CANDIDATES = 2**12
 HALVINGS = 12

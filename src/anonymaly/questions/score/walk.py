@@ -22,12 +22,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers, Words64
 from anonymaly.core.compiled import compiled
 
-Integers = npt.NDArray[np.int64]
 Ranks = npt.NDArray[np.uint16]
-Floats = npt.NDArray[np.float64]
-Words64 = npt.NDArray[np.uint64]
 
 STEP_BITS = 10
 STEPS = 1 << STEP_BITS

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anonymaly.core.arrays import Integers
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.dataset import NON_SENSITIVE
 from anonymaly.declare.domain import Bins
@@ -22,7 +22,6 @@ from anonymaly.engine.source import collect_batches
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Integers = npt.NDArray[np.int64]
 ROWS = 262_144  # in a batch
 MOST_COMPARED = 65  # edges of a column that the engine compares values with
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.searches.graph import Booleans, Integers, Oracle
+from anonymaly.questions.explain.searches.graph import Oracle
 
 
 def choose_valid(validity: Booleans, utilities: Integers, rate: Fraction, noise: Noise) -> int | None:

@@ -15,12 +15,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 
 Contexts = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 MOST_FREE_BITS = 62  # contexts are kept as signed 64-bit integers
 FIRST_BLOCK = 256

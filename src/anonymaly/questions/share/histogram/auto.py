@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import hybrid as both
 from anonymaly.questions.share.histogram import one_sided as alone
-from anonymaly.questions.share.histogram.counts import Integers, Rates, checked, read_parts
+from anonymaly.questions.share.histogram.counts import Rates, checked, read_parts
 from anonymaly.questions.share.histogram.one_sided_l1 import one_sided_l1
 
 ASKING_SHARE = Fraction(1, 50)

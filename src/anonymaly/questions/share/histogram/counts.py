@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_integers, read_rate
 from anonymaly.promise.change import Adjacency
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 Counts = npt.NDArray[Any]  # integers, or floats where a total is spread over cells
 Rates = Mapping[str, Fraction]
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_fraction
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
@@ -19,7 +20,7 @@ from anonymaly.questions.share.histogram import geometric as geometric_method
 from anonymaly.questions.share.histogram import hybrid as hybrid_method
 from anonymaly.questions.share.histogram import one_sided as one_sided_method
 from anonymaly.questions.share.histogram import sample as sample_method
-from anonymaly.questions.share.histogram.counts import Counts, Integers, Rates
+from anonymaly.questions.share.histogram.counts import Counts, Rates
 from anonymaly.questions.share.histogram.one_sided_l1 import one_sided_l1
 from anonymaly.questions.share.histogram.smoothed import smoothed
 

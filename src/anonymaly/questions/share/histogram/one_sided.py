@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.counts import Integers, Rates, checked, read_counts
+from anonymaly.questions.share.histogram.counts import Rates, checked, read_counts
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise, one_sided_geometric_quantile
-from anonymaly.questions.share.histogram.counts import Integers, Rates
+from anonymaly.questions.share.histogram.counts import Rates
 from anonymaly.questions.share.histogram.one_sided import one_sided
 
 

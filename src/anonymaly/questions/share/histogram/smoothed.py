@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.share.histogram.counts import Integers, Rates
+from anonymaly.questions.share.histogram.counts import Rates
 from anonymaly.questions.share.histogram.geometric import geometric
 from anonymaly.questions.share.histogram.smoothing import smooth
 

@@ -23,8 +23,9 @@ from math import log
 
 import numpy as np
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
-from anonymaly.questions.share.histogram.counts import Counts, Floats, Integers
+from anonymaly.questions.share.histogram.counts import Counts
 from anonymaly.questions.share.histogram.windows import Numbers, deviations
 
 ZEROS_PRICE = 0.1  # of ln n

@@ -13,8 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.share.histogram.counts import Booleans, Floats, Integers, Pieces, read_counts
+from anonymaly.questions.share.histogram.counts import Pieces, read_counts
 
 ZERO_SHARE = Fraction(1, 10)  # ρ of the paper
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 
 Numbers = npt.NDArray[Any]
-Integers = npt.NDArray[np.int64]
 
 LONGEST = 4096  # cells of the longest window; a longer run of equal counts is a few of these
 
