@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.core.epsilon import NANO, to_text
 from anonymaly.questions.identify.mechanism import flip_probability
 from anonymaly.questions.identify.model import judge

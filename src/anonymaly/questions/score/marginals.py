@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import ibis
 import numpy as np
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws

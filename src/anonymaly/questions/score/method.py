@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy.typing as npt
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise

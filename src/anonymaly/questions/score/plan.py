@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.ask.query import Released
+from anonymaly.ask.binding import Released
 from anonymaly.core.epsilon import to_fraction
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
