@@ -15,6 +15,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     StrictBool,
     StrictFloat,
@@ -113,8 +114,40 @@ FrozenMapping = Annotated[
 ]
 
 
+def added(default: Any, **options: Any) -> Any:
+    """Declare a field that a value did not always have: its JSON leaves it out while it has its default.
+
+    Ledgers, stored answers and people hold canonical texts, fingerprints and digests that were made without
+    the field. They stay what they were as long as nobody uses it, and old data are read with the default.
+    So every field that is added to a value that was ever released is declared by this, and its default,
+    which must mean what values without the field meant, never changes.
+
+    Parameters
+    ----------
+    default
+        What values without the field have; a constant.
+    options
+        What pydantic's ``Field`` takes besides, such as ``description`` and ``ge``.
+
+    Examples
+    --------
+    >>> class Room(Value):
+    ...     name: str
+    ...     floor: int = added(0, ge=0)
+    >>> Room("attic").to_json(), Room("attic", floor=3).to_json()
+    ('{"name":"attic"}', '{"floor":3,"name":"attic"}')
+    >>> Room.read({"name": "attic"}).floor
+    0
+    """
+    return Field(default=default, exclude_if=lambda value: value == default, **options)
+
+
 class Value(BaseModel):
-    """A frozen value: equal fields are the same value, and its JSON says all of it."""
+    """A frozen value: equal fields are the same value, and its JSON says all of it.
+
+    All fields are in the JSON, defaults too, except for those that were added after the value was first
+    released: declare every new field by ``added``, or texts, fingerprints and digests that exist change.
+    """
 
     model_config = ConfigDict(
         frozen=True,
