@@ -68,10 +68,7 @@ class _Commands(TyperGroup):
             return None
         if name not in COMMANDS and self._listing:
             # Other packages' code does not run for a list of commands.
-            owner = origin(name)
-            return TyperCommand(
-                name, help="" if owner is None else f"A question of another package, {owner.describe()}."
-            )
+            return TyperCommand(name, help=f"A question of another package, {origin(name)}.")
         module, _, function = COMMANDS.get(name, QUESTION).partition(":")
         found: Any = getattr(importlib.import_module(module), function)
         if isinstance(found, typer.Typer):
