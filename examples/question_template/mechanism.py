@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
 
 
-def noise_rate(share: int, declaration: Declaration) -> Fraction:
+def count_rate(share: int, declaration: Declaration) -> Fraction:
     """Return the rate of the noise on one count (Lemma 1)."""
-    return to_fraction(share) / declaration.rows
+    return noise_rate(share, moves=declaration.rows)
 
 
 def release(count: int, rate: Fraction, noise: Noise) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from anonymaly.questions.proportion.mechanism import noise_rate, proportion, release
+from anonymaly.questions.proportion.mechanism import count_rate, proportion, release
 from anonymaly.questions.proportion.summary import count_where
 from pydantic import Field
 
@@ -71,7 +71,7 @@ class Proportion(Query):
     def expect(self, declaration: Declaration) -> Expectation:
         """Return what is known of the error beforehand: that of the two counts."""
         half_width = laws.two_sided_geometric_half_width(
-            noise_rate(self.cost // 2, declaration), Fraction(95, 100)
+            count_rate(self.cost // 2, declaration), Fraction(95, 100)
         )
         return Expectation(
             noise="two-sided geometric on each of two counts",
@@ -90,7 +90,7 @@ class Proportion(Query):
 
     def _stage(self, name: str, share: int, verdict: bool, declaration: Declaration) -> Stage:
         predicate = self._predicate(declaration)
-        rate = noise_rate(share, declaration)
+        rate = count_rate(share, declaration)
         return Stage(
             name=name,
             share=share,

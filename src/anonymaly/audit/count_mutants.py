@@ -17,7 +17,7 @@ from anonymaly.audit.mutants import Mutant
 from anonymaly.declare.dataset import Dataset, Declaration
 from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
-from anonymaly.questions.count.mechanism import noise_rate
+from anonymaly.questions.count.mechanism import count_rate
 from anonymaly.questions.count.query import Count
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _released(release: Release, **options: Any) -> Case:
     """Return the case of a count that releases in another way: from a count, a rate, and noise."""
 
     def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
-        rate = noise_rate(stage.share, declaration)
+        rate = count_rate(stage.share, declaration)
         return dataclasses.replace(stage, release=lambda count, released, noise: release(count, rate, noise))
 
     return _changed(change, **options)
@@ -100,7 +100,7 @@ def _bounds_from_data() -> Case:
     """Noise for the width of the data instead of the declared one."""
 
     def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
-        rate = noise_rate(stage.share, declaration)
+        rate = count_rate(stage.share, declaration)
 
         def summarise(table: ir.Table, released: Released) -> tuple[int, int]:
             wards = collect(table.ward.nunique().name("wards")).column("wards")[0].as_py()

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
 
 
-def noise_rate(share: int, declaration: Declaration) -> Fraction:
+def count_rate(share: int, declaration: Declaration) -> Fraction:
     """Return the noise's rate: the share of ε divided by how much one person can change the count.
 
     Lemma 1: that is the most rows a person has, in both adjacencies.
     """
-    return to_fraction(share) / declaration.rows
+    return noise_rate(share, moves=declaration.rows)
 
 
 def release_count(count: int, rate: Fraction, noise: Noise) -> int:

@@ -15,7 +15,7 @@ from anonymaly.declare.domain import Categories, Interval
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate
 from anonymaly.noise import laws
-from anonymaly.questions.count.mechanism import noise_rate, release_count
+from anonymaly.questions.count.mechanism import count_rate, release_count
 from anonymaly.questions.count.summary import count_matching
 
 
@@ -64,7 +64,7 @@ class Count(Query):
     def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
         """Count on the engine, then add noise."""
         predicate = self._predicate(declaration)
-        rate = noise_rate(self.cost, declaration)
+        rate = count_rate(self.cost, declaration)
         return (
             Stage(
                 name="count",
@@ -80,7 +80,7 @@ class Count(Query):
 
     def expect(self, declaration: Declaration) -> Expectation:
         """Return the noise's law and the distance within which 95 % of answers fall."""
-        rate = noise_rate(self.cost, declaration)
+        rate = count_rate(self.cost, declaration)
         half_width = laws.two_sided_geometric_half_width(rate, Fraction(95, 100))
         return Expectation(
             noise=f"two-sided geometric, standard deviation {laws.two_sided_geometric_deviation(rate):.4g}",
