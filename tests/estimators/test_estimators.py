@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
 from anonymaly.errors import BudgetExceeded, InputError, Refused
-from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.methods.grid import Grid
 
 PRIVATE_THRESHOLD = (
     "wants the exact share of outliers among the fitted records, which a private threshold does not tell"

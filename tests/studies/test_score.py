@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 import anonymaly as am
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.grid import Grid
+from anonymaly.questions.score.methods.marginals import Marginals
+from anonymaly.questions.score.methods.method import Facts
 from anonymaly.reproduce import score as study
 from anonymaly.reproduce import score_measure, score_tables
 from anonymaly.reproduce.progress import Progress

@@ -21,8 +21,8 @@ from anonymaly.declare.dataset import Adjacency
 from anonymaly.declare.domain import Domain, Interval, Unbounded
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
-from anonymaly.questions.score.model import Model
 from anonymaly.questions.score.query import Score
+from anonymaly.questions.score.value import Model
 
 Audited = Literal["published", "held", "marginals"]
 HIGHEST = 100

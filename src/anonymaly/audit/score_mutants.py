@@ -17,12 +17,12 @@ from anonymaly.audit.score_case import score_case, score_stages_case
 from anonymaly.declare.dataset import Declaration
 from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.model import HeldModel, Model
-from anonymaly.questions.score.plan import make_plan
+from anonymaly.questions.score.binding import make_plan
+from anonymaly.questions.score.methods.grid import Grid
 from anonymaly.questions.score.query import Score
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.summary import count_for
+from anonymaly.questions.score.value import HeldModel, Model
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -20,9 +20,9 @@ from anonymaly.core.arrays import Floats
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
 from anonymaly.engine.source import collect
 from anonymaly.noise import Noise
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Facts, Method, coordinate
+from anonymaly.questions.score.methods.grid import Grid
+from anonymaly.questions.score.methods.marginals import Marginals
+from anonymaly.questions.score.methods.method import Facts, Method, coordinate
 from anonymaly.reproduce.ranking import figures
 from anonymaly.reproduce.score_data import Labelled
 

@@ -18,10 +18,10 @@ from anonymaly.audit.fit import fit_outcomes
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
-from anonymaly.questions.score.cells import release_dense, release_sparse, threshold_for
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.grid import Grid
+from anonymaly.questions.score.methods.lattice import Lattice
+from anonymaly.questions.score.methods.method import Facts
+from anonymaly.questions.score.methods.publishing import release_dense, release_sparse, threshold_for
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.summary import count_for
 from tests.questions.score.naive import cell_of

@@ -20,9 +20,9 @@ from sklearn.metrics import roc_auc_score
 import anonymaly as am
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Body, Facts, coordinate
 from anonymaly.questions.score.methods import pick
+from anonymaly.questions.score.methods.marginals import Marginals
+from anonymaly.questions.score.methods.method import Body, Facts, coordinate
 
 METHOD = Marginals(3, bins=4, pair_bins=2)
 RANDOM = np.random.default_rng(3)

@@ -20,9 +20,9 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError, Refused
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.model import HeldModel, Model
+from anonymaly.questions.score.methods.grid import Grid
 from anonymaly.questions.score.model_file import read_model, write_model
+from anonymaly.questions.score.value import HeldModel, Model
 
 RECORDS = pd.DataFrame({"age": [30.0, 31, 32, 60] * 40, "bmi": [21, 22, 23, 24] * 40})
 COLUMNS = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}

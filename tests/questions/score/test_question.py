@@ -16,7 +16,7 @@ import anonymaly as am
 from anonymaly.audit.fit import fit_integers
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise, two_sided_geometric_mass
-from anonymaly.questions.score.grid_scorer import axes_in_index
+from anonymaly.questions.score.kernels.grid_scorer import axes_in_index
 
 RECORDS = pd.DataFrame(np.random.default_rng(1).normal(0.5, 0.1, (300, 4)), columns=list("abcd"))
 COLUMNS = {name: am.Interval(0, 1) for name in "abcd"}

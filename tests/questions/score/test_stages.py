@@ -21,6 +21,7 @@ from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.engine.source import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
+from anonymaly.questions.score.binding import make_plan
 from anonymaly.questions.score.bounds import (
     BINS,
     LARGEST,
@@ -30,11 +31,10 @@ from anonymaly.questions.score.bounds import (
     least_count,
     release_bounds,
 )
-from anonymaly.questions.score.model import Model
-from anonymaly.questions.score.plan import make_plan
 from anonymaly.questions.score.query import Score
 from anonymaly.questions.score.summary import count_for, count_magnitudes, count_scores
 from anonymaly.questions.score.threshold import Quantile, candidates, release_threshold
+from anonymaly.questions.score.value import Model
 
 
 def _frame(rows: int = 400) -> pd.DataFrame:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.noise import Noise
-from anonymaly.questions.score import grid_scorer, walk
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.kernels import grid_scorer, walk
+from anonymaly.questions.score.methods.grid import Grid
+from anonymaly.questions.score.methods.lattice import Lattice
+from anonymaly.questions.score.methods.method import Facts
 from tests.questions.score.naive import Cell, keys, naive_score
 
 KEY = bytes(range(32))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.method import Facts
 
 NEIGHBOURS = 5
 FALSE_CELLS = Fraction(1)  # published cells that hold nothing but noise, on average

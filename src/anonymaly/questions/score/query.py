@@ -16,7 +16,10 @@ from anonymaly.core.value import FrozenMapping, Ordered, frozen_items
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
-from anonymaly.questions.score.grid import (
+from anonymaly.questions.score.binding import SHARES, make_plan
+from anonymaly.questions.score.mechanism import Stages
+from anonymaly.questions.score.methods import METHODS
+from anonymaly.questions.score.methods.grid import (
     HIGHEST_THRESHOLD,
     MOST_CELLS,
     MOST_NEIGHBOURS,
@@ -24,10 +27,7 @@ from anonymaly.questions.score.grid import (
     Form,
     Origin,
 )
-from anonymaly.questions.score.methods import METHODS
-from anonymaly.questions.score.model import Model
-from anonymaly.questions.score.plan import SHARES, make_plan
-from anonymaly.questions.score.stages import Stages
+from anonymaly.questions.score.value import Model
 
 _METHODS = ", ".join(METHODS)
 

@@ -12,9 +12,9 @@ import numpy as np
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.engine.source import collect, collect_batches
 from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
-from anonymaly.questions.score.method import Method, coordinate
-from anonymaly.questions.score.model import Model
+from anonymaly.questions.score.methods.method import Method, coordinate
 from anonymaly.questions.score.space import Space, complete
+from anonymaly.questions.score.value import Model
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -14,8 +14,8 @@ from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.bounds import least_count
-from anonymaly.questions.score.method import Facts, Method
 from anonymaly.questions.score.methods import METHODS, pick
+from anonymaly.questions.score.methods.method import Facts, Method
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.threshold import Quantile
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Method
+from anonymaly.questions.score.methods.grid import Grid
+from anonymaly.questions.score.methods.marginals import Marginals
+from anonymaly.questions.score.methods.method import Method
 
 METHODS: Mapping[str, type[Method]] = {kind.name: kind for kind in (Grid, Marginals)}
 

@@ -12,10 +12,10 @@ from anonymaly.core.arrays import Floats, Integers, Words64
 from anonymaly.noise.arrays import worker_threads
 from anonymaly.noise.chacha import check, open_stream
 from anonymaly.noise.geometric import geometric_table
-from anonymaly.questions.score.grid_kernel import Cells, score_points
-from anonymaly.questions.score.method import Body, Scorer
-from anonymaly.questions.score.shells import Rule, make_tally
-from anonymaly.questions.score.walk import Ranks, make_arena
+from anonymaly.questions.score.kernels.grid import Cells, score_points
+from anonymaly.questions.score.kernels.shells import Rule, make_tally
+from anonymaly.questions.score.kernels.walk import Ranks, make_arena
+from anonymaly.questions.score.methods.method import Body, Scorer
 
 HELD_VISITS = 2**10  # of a held model's walk, which then counts as having run out
 MOST_VISITS = 2**14

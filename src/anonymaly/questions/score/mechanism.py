@@ -9,11 +9,11 @@ from anonymaly.ask.binding import Released, Stage
 from anonymaly.core.arrays import Floats
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
+from anonymaly.questions.score.binding import Plan
 from anonymaly.questions.score.bounds import release_bounds
-from anonymaly.questions.score.model import HeldModel, Model
-from anonymaly.questions.score.plan import Plan
 from anonymaly.questions.score.summary import count_for, count_magnitudes, count_records, count_scores
 from anonymaly.questions.score.threshold import candidates, release_threshold
+from anonymaly.questions.score.value import HeldModel, Model
 
 
 class Stages:

@@ -14,8 +14,8 @@ import numpy as np
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import ExactProbability, Noise
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.walk import Ranks
+from anonymaly.questions.score.kernels.walk import Ranks
+from anonymaly.questions.score.methods.lattice import Lattice
 
 DENSEST = 2**20  # cells up to which each gets its noise one by one
 

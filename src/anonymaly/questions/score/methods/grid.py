@@ -15,13 +15,13 @@ import numpy as np
 from anonymaly.ask.binding import Expectation
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
-from anonymaly.questions.score.cells import DENSEST, release_cells, threshold_for
 from anonymaly.questions.score.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
-from anonymaly.questions.score.grid_scorer import axes_in_index, make_scorer
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Body, Facts, Method, Scorer
-from anonymaly.questions.score.shells import Rule
-from anonymaly.questions.score.walk import APART_BITS, STEPS
+from anonymaly.questions.score.kernels.grid_scorer import axes_in_index, make_scorer
+from anonymaly.questions.score.kernels.shells import Rule
+from anonymaly.questions.score.kernels.walk import APART_BITS, STEPS
+from anonymaly.questions.score.methods.lattice import Lattice
+from anonymaly.questions.score.methods.method import Body, Facts, Method, Scorer
+from anonymaly.questions.score.methods.publishing import DENSEST, release_cells, threshold_for
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

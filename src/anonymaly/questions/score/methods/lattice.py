@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.questions.score.method import coordinate
-from anonymaly.questions.score.walk import Ranks
+from anonymaly.questions.score.kernels.walk import Ranks
+from anonymaly.questions.score.methods.method import coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError, Refused
 from anonymaly.promise import Guarantee
-from anonymaly.questions.score.method import Body, Method, Scorer
 from anonymaly.questions.score.methods import METHODS
+from anonymaly.questions.score.methods.method import Body, Method, Scorer
 from anonymaly.questions.score.model_file import read_model, write_model
 from anonymaly.questions.score.space import Space
 
