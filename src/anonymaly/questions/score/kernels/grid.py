@@ -29,15 +29,13 @@ from anonymaly.questions.score.kernels.shells import (
     reset,
 )
 from anonymaly.questions.score.kernels.walk import (
-    STEP_BITS,
-    STEPS,
     Arena,
-    Ranks,
     advance,
     key_of,
     sift_down,
     start,
 )
+from anonymaly.questions.score.methods.lattice import STEP_BITS, STEPS, Ranks
 
 BEYOND = 2**63 - 1  # all keys
 PASSES = 4  # over all counted cells, before they are sorted
