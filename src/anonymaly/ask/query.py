@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.value import Value, digest
 from anonymaly.declare.dataset import Dataset, Declaration
-from anonymaly.declare.domain import Domain
+from anonymaly.declare.domain import Domain, arrow_type
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine.source import EngineFailure
 from anonymaly.errors import InputError
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 Released = Mapping[str, Any]
-_TYPES = {
-    "interval": pa.float64(),
-    "unbounded": pa.float64(),
-    "categories": pa.string(),
-    "flag": pa.bool_(),
-    "timestamps": pa.timestamp("us"),
-}
 Questions = Mapping[str, str]  # question → "module:Class", as in questions.py
 
 Epsilon = Annotated[
@@ -72,7 +65,7 @@ class Example:
         given = self.records if records is None else records
         # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
         table = pa.table(
-            {name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()}
+            {name: pa.array(values, arrow_type(self.columns[name])) for name, values in given.items()}
         )
         return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
 
