@@ -6,7 +6,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.epsilon import to_fraction
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import Noise
 
 

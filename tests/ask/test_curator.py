@@ -13,7 +13,7 @@ import pandas
 import pytest
 
 import anonymaly as am
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import (
     AnswerFailed,
     DeclarationChanged,

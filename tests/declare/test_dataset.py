@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.rules import AnomalyModel, Policy
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.errors import AnonymalyError, ExpressionError, InputError, SchemaError
 from tests.declare.tables import COLUMNS, PLACES, ROWS, arrow, declare, fill_postgres, records, text
 

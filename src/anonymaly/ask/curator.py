@@ -24,9 +24,10 @@ from anonymaly.ask.query import (
 )
 from anonymaly.ask.store import Store, Stored
 from anonymaly.core.epsilon import Number, to_nano, to_text
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.declare.manifest import Manifest, absolute, beside
-from anonymaly.engine.source import EngineFailure
+from anonymaly.engine.statements import EngineFailure
 from anonymaly.errors import AnswerFailed, InputError, LedgerDamaged, LedgerError, Refused, RuleNotDeclared
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
 from anonymaly.ledger.statement import Statement

@@ -16,10 +16,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.value import Value, digest
-from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy, Rule
-from anonymaly.engine.source import EngineFailure
+from anonymaly.engine.statements import EngineFailure
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.promise import Everyone, Guarantee, Relation

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.query import Query, StageFailure, answer_with, root_cause, view_for
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
 

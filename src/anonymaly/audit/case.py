@@ -18,7 +18,8 @@ from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
-from anonymaly.declare.dataset import Adjacency, Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Adjacency, Declaration
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError

@@ -14,8 +14,9 @@ from anonymaly.ask.query import Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.declare.dataset import Dataset, Declaration
-from anonymaly.engine.source import collect
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.questions.count.mechanism import noise_rate
 from anonymaly.questions.count.query import Count

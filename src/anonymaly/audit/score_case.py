@@ -17,7 +17,7 @@ from anonymaly.ask.query import Query, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.declare.domain import Domain, Interval, Unbounded
 from anonymaly.noise import Noise
 from anonymaly.promise import Database

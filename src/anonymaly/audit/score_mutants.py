@@ -14,8 +14,8 @@ from anonymaly.ask.query import Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.score_case import score_case, score_stages_case
-from anonymaly.declare.dataset import Declaration
-from anonymaly.engine.source import collect
+from anonymaly.declare.declaration import Declaration
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.questions.score.grid import Grid
 from anonymaly.questions.score.model import HeldModel, Model

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from anonymaly.ask.query import Example, Expectation, Query, Stage
 from anonymaly.core.epsilon import Number
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Interval
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate

@@ -13,7 +13,7 @@ from pydantic import Field, StrictInt, StrictStr
 from anonymaly.ask.query import Example, Expectation, Query, Stage
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import FrozenMapping, digest, frozen_items
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS

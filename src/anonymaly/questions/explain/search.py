@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Protocol
 
 from anonymaly.core.epsilon import to_fraction
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.noise.checks import read_integer, read_rate
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.explain.searches.breadth_first import breadth_first
 from anonymaly.questions.explain.searches.depth_first import depth_first
 from anonymaly.questions.explain.searches.exact import exact

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from anonymaly.core.epsilon import NANO, to_text
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import one_sided_geometric_quantile

@@ -20,8 +20,10 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.declare.attributes import Attribute
+from anonymaly.declare.readings import code
+from anonymaly.engine import lookup
 from anonymaly.engine.arithmetic import divided, exact
-from anonymaly.engine.source import EngineFailure, collect, collect_batches
+from anonymaly.engine.statements import EngineFailure, collect, collect_batches
 from anonymaly.questions.identify.balls import BATCH, BallCounter, BallCounts, Balls
 from anonymaly.questions.identify.planner import Way, cell_widths, choose_way, grid_axes
 
@@ -71,7 +73,7 @@ def count_cells(table: ir.Table, attributes: Sequence[Attribute]) -> Integers:
     """Count the rows of every combination of attribute values, those without a value of one left out."""
     cell: ir.IntegerValue = ibis.literal(0, "int64")
     for attribute in attributes:
-        cell = cell * len(attribute.values) + attribute.to_ibis(table)
+        cell = cell * len(attribute.values) + code(attribute, table)
     placed = table.select(cell=cell)
     placed = placed.filter(placed.cell.notnull())
     found = collect(placed.group_by("cell").agg(records=placed.count()))
@@ -219,7 +221,7 @@ def _all(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
 
 def _is_local(table: ir.Table) -> bool:
     """Say whether the engine runs in this process."""
-    return bool(table.get_backend().name == "duckdb")
+    return lookup.of(table).is_local
 
 
 def _number(condition: ir.BooleanValue) -> ir.IntegerScalar:

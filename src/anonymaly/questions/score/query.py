@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, Strict
 from anonymaly.ask.query import Example, Expectation, Query, Stage
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.value import FrozenMapping, Ordered, frozen_items
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.questions.score.grid import (

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_integers, read_rate
-from anonymaly.promise.change import Adjacency
 
 Counts = npt.NDArray[Any]  # integers, or floats where a total is spread over cells
 Rates = Mapping[str, Fraction]

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_fraction
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import auto as auto_method
 from anonymaly.questions.share.histogram import dawa as dawa_method
 from anonymaly.questions.share.histogram import dawaz as dawaz_method

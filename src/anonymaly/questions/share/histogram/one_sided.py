@@ -6,8 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
+from anonymaly.declare.declaration import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.counts import Rates, checked, read_counts
 
 
