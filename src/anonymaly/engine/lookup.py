@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from anonymaly.engine.duckdb import DuckDB
 
-FILES = ("duckdb", "postgres")  # as Ibis names them: each is a module beside this one that holds its ENGINE
+ENGINES = ("duckdb", "postgres")  # as Ibis names them: each is a module beside this one that holds its ENGINE
 SCHEMES = {"postgresql": "postgres"}  # the names in addresses that differ
 REFUSED = {
     "sqlite": "SQLite columns have no types of their own, so filters on them could mean something else"
@@ -23,7 +23,7 @@ REFUSED = {
 
 def named(name: str) -> Engine:
     """Return the engine of a name; one without a file has the cautious defaults of `Engine`."""
-    if name not in FILES:
+    if name not in ENGINES:
         return Engine(name)
     engine: Engine = importlib.import_module(f"anonymaly.engine.{name}").ENGINE
     return engine
