@@ -55,14 +55,14 @@ def work(location: str, anchor: Path | None, store: Path, first: int, report: in
         os.write(report, (" ".join(map(str, words)) + "\n").encode())
 
     curator = Curator(Count.example().dataset(), budget=BUDGET, ledger=location, anchor=anchor, store=store)
-    reserve = curator._ledger.reserve
+    reserve = curator.accountant.ledger.reserve
 
     def reserve_aloud(*arguments: Any, **options: Any) -> Reservation:
         reservation = reserve(*arguments, **options)
         say("reserved", reservation.key)
         return reservation
 
-    curator._ledger.reserve = reserve_aloud  # type: ignore[method-assign]
+    curator.accountant.ledger.reserve = reserve_aloud  # type: ignore[method-assign]
     say("opened")
     for number in itertools.count(first):
         answer = curator.ask(Count(epsilon=COST), repeat=number)

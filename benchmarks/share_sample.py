@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import anonymaly as am
-from anonymaly.ask.query import view_for
+from anonymaly.ask.reader import view
 from anonymaly.noise import Noise
 from anonymaly.questions.share.mechanism import kept_probability, rate_for
 from anonymaly.questions.share.shuffle import MEMORY, shuffled

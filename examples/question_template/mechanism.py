@@ -4,15 +4,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
-from anonymaly.core.epsilon import to_fraction
-from anonymaly.declare.declaration import Declaration
+from anonymaly.questions.proportion.binding import ProportionBinding
+from anonymaly.questions.proportion.summary import count_where
+
+from anonymaly.ask.binding import Stage
 from anonymaly.noise import Noise
 
 
-def noise_rate(share: int, declaration: Declaration) -> Fraction:
-    """Return the rate of the noise on one count (Lemma 1)."""
-    return to_fraction(share) / declaration.rows
+def stages(bound: ProportionBinding) -> tuple[Stage, ...]:
+    """Count those that match, then those that do not; the last stage returns the answer."""
+    return (
+        Stage(
+            name="matching",
+            summarise=lambda table, released: count_where(table, bound.predicate, True),
+            release=lambda count, released, noise: release(count, bound.rate("matching"), noise),
+        ),
+        Stage(
+            name="others",
+            summarise=lambda table, released: count_where(table, bound.predicate, False),
+            release=lambda count, released, noise: compare(
+                released["matching"], release(count, bound.rate("others"), noise)
+            ),
+        ),
+    )
 
 
 def release(count: int, rate: Fraction, noise: Noise) -> int:
@@ -20,7 +36,11 @@ def release(count: int, rate: Fraction, noise: Noise) -> int:
     return count + noise.two_sided_geometric(rate)
 
 
-def proportion(matching: int, others: int) -> float | None:
-    """Return the ratio of released counts, within 0 and 1; None where it says nothing (post-processing)."""
+def compare(matching: int, others: int) -> dict[str, Any]:
+    """Return both released counts and their ratio, within 0 and 1, or None if they say nothing of it.
+
+    This is post-processing, which costs nothing.
+    """
     total = matching + others
-    return min(max(matching / total, 0.0), 1.0) if total > 0 else None
+    ratio = min(max(matching / total, 0.0), 1.0) if total > 0 else None
+    return {"matching": matching, "others": others, "proportion": ratio}

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas
 import pytest
 
 import anonymaly as am
+from anonymaly.ask.binding import Binding
 from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import (
     AnswerFailed,
@@ -23,6 +24,7 @@ from anonymaly.errors import (
     SchemaError,
 )
 from anonymaly.promise import Relation, SensitiveUnderPolicy
+from anonymaly.questions.count.binding import CountBinding
 
 OpenCurator = Callable[..., am.Curator]
 Declare = Callable[..., am.Dataset]
@@ -111,9 +113,9 @@ def test_adding_a_rule_is_an_entry_at_the_next_question(
     rules = {"adults": am.Policy("age >= 18 and consent"), "old": am.Policy("age >= 60")}
     curator = open_curator(declare(rules=rules))
     curator.preview(am.Count(epsilon=0.1))
-    assert "rule" not in [entry.kind for entry in curator._ledger.entries("patients")]
+    assert "rule" not in [entry.kind for entry in curator.accountant.ledger.entries("patients")]
     curator.ask(am.Count(epsilon=0.1))
-    assert [entry.kind for entry in curator._ledger.entries("patients")][3] == "rule"
+    assert [entry.kind for entry in curator.accountant.ledger.entries("patients")][3] == "rule"
 
 
 def test_the_budget_is_needed_once_and_only_raised(
@@ -154,14 +156,19 @@ def test_nothing_is_written_down_before_a_question_fits(
 class _Relaxed(am.Count):
     """A count that promises only to those a policy protects."""
 
-    question: ClassVar[str] = "relaxed"
     rule: str = "adults"
     text: str = "age >= 18 and consent"
 
-    def relation(self, declaration: Declaration) -> Relation:
-        return SensitiveUnderPolicy(
-            rule=self.rule, policy=am.Policy(self.text), adjacency=declaration.adjacency
-        )
+    def bind(self, declaration: Declaration) -> Binding:
+        return _RelaxedBinding(**vars(super().bind(declaration)))
+
+
+class _RelaxedBinding(CountBinding):
+    @property
+    def relation(self) -> Relation:
+        assert isinstance(self.query, _Relaxed)
+        policy, adjacency = am.Policy(self.query.text), self.declaration.adjacency
+        return SensitiveUnderPolicy(rule=self.query.rule, policy=policy, adjacency=adjacency)
 
 
 def test_an_undeclared_relaxed_rule_is_refused_before_anything_is_reserved(
@@ -177,7 +184,7 @@ def test_an_undeclared_relaxed_rule_is_refused_before_anything_is_reserved(
             curator.ask(_Relaxed(epsilon=0.1, **fields))
         with pytest.raises(RuleNotDeclared):
             curator.preview(_Relaxed(epsilon=0.1, **fields))
-    assert not curator._ledger.entries("patients")
+    assert not curator.accountant.ledger.entries("patients")
     assert curator.ask(_Relaxed(epsilon=0.1)).charged == 10**8
     alone = open_curator(declare(rules="any", name="alone"), ledger=tmp_path / "alone.ledger")
     assert alone.ask(_Relaxed(epsilon=0.1, rule="children")).charged == 10**8
@@ -229,26 +236,26 @@ def test_the_same_question_asked_by_two_processes_at_once_has_one_answer(open_cu
     """The second process computes under the same reservation and loses the commit."""
     slow, fast = open_curator(), open_curator()
     query = am.Count(epsilon=0.1)
-    original = slow._store.keep
+    original = slow.accountant.store.keep
 
     def overtaken(*arguments: Any) -> Any:
         kept = original(*arguments)
         overtaken.answer = fast.ask(query)  # type: ignore[attr-defined]
         return kept
 
-    slow._store.keep = overtaken  # type: ignore[method-assign]
+    slow.accountant.store.keep = overtaken  # type: ignore[method-assign]
     answer = slow.ask(query)
     assert answer.receipt == overtaken.answer.receipt  # type: ignore[attr-defined]
     assert answer.value == overtaken.answer.value  # type: ignore[attr-defined]
     assert slow.spent == 0.1
-    assert len(list(slow._store.folder.iterdir())) == 1
+    assert len(list(slow.accountant.store.folder.iterdir())) == 1
 
 
 def test_equal_values_of_two_questions_are_two_files(open_curator: OpenCurator) -> None:
     curator = open_curator(budget=200)
     curator.ask(am.Count(where="age < 0", epsilon=50))
     curator.ask(am.Count(where="age > 119", epsilon=50))
-    assert len(list(curator._store.folder.iterdir())) == 2
+    assert len(list(curator.accountant.store.folder.iterdir())) == 2
 
 
 def test_interrupted_while_computing_the_question_stays_open_and_goes_on(
@@ -260,7 +267,7 @@ def test_interrupted_while_computing_the_question_stays_open_and_goes_on(
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt  # as Ctrl-C does; a real signal would arrive at a moment of its own
 
-    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", interrupt)
+    monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", interrupt)
     with pytest.raises(KeyboardInterrupt):
         curator.ask(query)
     assert curator.spent == 0.1
@@ -280,7 +287,8 @@ def test_an_engine_that_fails_is_logged_by_class_and_template_only(
     frame.to_parquet(path)
     curator = open_curator(declare(source=path))
     curator.dataset.check()
-    path.write_bytes(path.read_bytes()[:-200])  # damaged after its schema was read
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(100) + content[104:])  # its rows, and not what says where they are
     with caplog.at_level(logging.DEBUG), pytest.raises(AnswerFailed, match="charge stands"):
         curator.ask(am.Count(where="age > 41", epsilon=0.1))
     assert curator.spent == 0.1
@@ -291,13 +299,30 @@ def test_an_engine_that_fails_is_logged_by_class_and_template_only(
     assert str(tmp_path) not in line
 
 
+def test_a_table_that_cannot_be_read_any_more_is_noticed_before_the_charge(
+    open_curator: OpenCurator, declare: Declare, tmp_path: Path, frame: pandas.DataFrame
+) -> None:
+    path = tmp_path / "patients.parquet"
+    frame.to_parquet(path)
+    curator = open_curator(declare(source=path))
+    curator.ask(am.Count(epsilon=0.1))
+    content = path.read_bytes()
+    path.write_bytes(content[:-200])
+    with pytest.raises(SchemaError, match="could not be opened"):
+        curator.ask(am.Count(where="age > 41", epsilon=0.1))
+    assert curator.spent == 0.1
+    path.write_bytes(content)
+    curator.ask(am.Count(where="age > 41", epsilon=0.1))
+    assert curator.spent == 0.2
+
+
 def test_on_public_data_the_real_error_comes_through(
     open_curator: OpenCurator, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: Any) -> Any:
         raise ZeroDivisionError("public detail")
 
-    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", fail)
+    monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", fail)
     curator = open_curator(declare(public=True))
     with pytest.raises(ZeroDivisionError, match="public detail"):
         curator.ask(am.Count(epsilon=0.1))
@@ -309,7 +334,7 @@ def test_a_lost_or_altered_answer_is_noticed(open_curator: OpenCurator) -> None:
     curator = open_curator()
     query = am.Count(epsilon=0.1)
     curator.ask(query)
-    (path,) = curator._store.folder.iterdir()
+    (path,) = curator.accountant.store.folder.iterdir()
     path.write_text("999")
     with pytest.raises(LedgerDamaged, match="altered"):
         curator.ask(query)
@@ -372,19 +397,19 @@ def test_a_failure_after_somebody_elses_answer_hands_over_that_answer(
         overtaken.answer = fast.ask(query)  # type: ignore[attr-defined]
         raise ValueError("too late")
 
-    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", overtaken)
+    monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", overtaken)
     assert slow.ask(query).receipt == overtaken.answer.receipt  # type: ignore[attr-defined]
 
 
 def test_a_value_that_cannot_be_written_is_the_constant_failure(
     open_curator: OpenCurator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(am.Count, "combine", lambda self, released: object())
+    monkeypatch.setattr(Binding, "answer", lambda self, table, noise: object())
     curator = open_curator()
     with pytest.raises(AnswerFailed):
         curator.ask(am.Count(epsilon=0.1))
     assert curator.spent == 0.1
-    assert not list(curator._store.folder.iterdir())
+    assert not list(curator.accountant.store.folder.iterdir())
 
 
 def test_a_curator_by_its_own_path_reads_answers_as_the_front_doors_does(tmp_path: Path) -> None:
@@ -438,13 +463,13 @@ def test_a_draw_that_a_crash_left_behind_goes_when_the_question_is_answered(
 ) -> None:
     curator = open_curator()
     query = am.Count(epsilon="0.001")
-    commit = curator._ledger.commit
-    curator._ledger.commit = lambda *arguments, **options: (_ for _ in ()).throw(SystemExit)  # type: ignore[method-assign]
+    commit = curator.accountant.ledger.commit
+    curator.accountant.ledger.commit = lambda *arguments, **options: (_ for _ in ()).throw(SystemExit)  # type: ignore[method-assign]
     with pytest.raises(SystemExit):
         curator.ask(query)
-    curator._ledger.commit = commit  # type: ignore[method-assign]
+    curator.accountant.ledger.commit = commit  # type: ignore[method-assign]
     curator.ask(query)
-    assert len(list(curator._store.folder.iterdir())) == 1
+    assert len(list(curator.accountant.store.folder.iterdir())) == 1
 
 
 def test_a_curator_goes_on_asking_after_its_budget_was_raised(open_curator: OpenCurator) -> None:

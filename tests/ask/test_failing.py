@@ -16,6 +16,7 @@ import pandas
 import pytest
 
 import anonymaly as am
+from anonymaly.ask.binding import Binding
 from anonymaly.errors import AnswerFailed, LedgerDamaged, LedgerError
 
 ROW = "Alice-HIV-positive"
@@ -60,13 +61,13 @@ def test_no_row_is_quoted_when_recording_a_failure_fails(
         "anchor gone": (tmp_path / "v.anchor").unlink,
         "interrupt": _interrupt,
     }
-    fail = curator._ledger.fail
+    fail = curator.accountant.ledger.fail
 
     def disturbed(*arguments: Any, **named: Any) -> Any:
         happens[what]()
         return fail(*arguments, **named)
 
-    monkeypatch.setattr(curator._ledger, "fail", disturbed)
+    monkeypatch.setattr(curator.accountant.ledger, "fail", disturbed)
     with pytest.raises((AnswerFailed, LedgerError, KeyboardInterrupt)) as caught:
         curator.ask(am.Count(where="x > 3", epsilon=1))
     assert ROW not in _everything_in(caught.value)
@@ -84,7 +85,7 @@ def test_an_interrupt_while_an_engine_fails_quotes_no_row(
         except ValueError:
             raise KeyboardInterrupt  # noqa: B904  (a signal arrives here and knows nothing of the other)
 
-    monkeypatch.setattr("anonymaly.ask.curator.answer_with", interrupted)
+    monkeypatch.setattr(Binding, "answer", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         curator.ask(am.Count(epsilon=1))
     assert ROW not in _everything_in(caught.value)
@@ -156,12 +157,12 @@ def test_an_answer_that_does_not_fit_the_store_is_never_drawn_again(
     open_curator: Callable[..., am.Curator], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     curator = open_curator()
-    monkeypatch.setattr("anonymaly.ask.store.os.replace", _full)
+    monkeypatch.setattr("anonymaly.core.files.os.replace", _full)
     with pytest.raises(AnswerFailed, match="charge stands"):
         curator.ask(am.Count(epsilon=0.1))
     assert "failed in stage store" in caplog.text
     monkeypatch.undo()
-    assert not list(curator._store.folder.iterdir())
+    assert not list(curator.accountant.store.folder.iterdir())
     with pytest.raises(AnswerFailed):
         curator.ask(am.Count(epsilon=0.1))
     assert curator.spent == 0.1
@@ -172,7 +173,7 @@ def test_a_store_that_cannot_be_written_is_told_before_the_charge(
     open_curator: Callable[..., am.Curator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     curator = open_curator()
-    monkeypatch.setattr("anonymaly.ask.store.tempfile.mkstemp", _full)
+    monkeypatch.setattr("anonymaly.core.files.tempfile.mkstemp", _full)
     with pytest.raises(LedgerError, match="nothing was charged"):
         curator.ask(am.Count(epsilon=0.1))
     assert curator.spent == 0

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anonymaly.ask.query import Stage
+from anonymaly.ask.binding import Binding, Stage
 from anonymaly.audit.case import Case, Sensitivity, absolute_difference
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.fit import fit_integers
@@ -24,6 +24,7 @@ from anonymaly.audit.report import audit
 from anonymaly.audit.sampling import PooledNoise, sample, sample_stage
 from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import ExactProbability, Noise
+from anonymaly.questions.count.binding import CountBinding
 from anonymaly.questions.count.query import Count
 
 CASE = count_case(epsilon="0.5")
@@ -33,26 +34,33 @@ WORST = Pair("the worst pair", *CASE.worst_pair)
 class TwoStepCount(Count):
     """A rough count first; the second step counts again and says how far from the rough one it is."""
 
-    def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-        (stage,) = super().stages(declaration)
+    def bind(self, declaration: Declaration) -> Binding:
+        return TwoStepBinding(**vars(super().bind(declaration)))
+
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        (stage,) = super().stages(bound)
         half = Fraction(self.cost, 2 * 10**9)
 
         def release(count: int, released: Mapping[str, Any], noise: Noise) -> int:
             return count - int(released["count"]) + noise.two_sided_geometric(half)
 
         rough = dataclasses.replace(
-            stage,
-            share=self.cost // 2,
-            release=lambda count, released, noise: count + noise.two_sided_geometric(half),
+            stage, release=lambda count, released, noise: count + noise.two_sided_geometric(half)
         )
-        return rough, dataclasses.replace(stage, name="rest", share=self.cost // 2, release=release)
+        return rough, dataclasses.replace(stage, name="rest", release=release)
+
+
+class TwoStepBinding(CountBinding):
+    @property
+    def shares(self) -> Mapping[str, int]:
+        return {"count": self.query.cost // 2, "rest": self.query.cost // 2}
 
 
 class RandomisedBit(Count):
     """Is anybody there? The truth with probability e^ε/(1 + e^ε)."""
 
-    def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-        (stage,) = super().stages(declaration)
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        (stage,) = super().stages(bound)
 
         def release(count: int, released: Mapping[str, Any], noise: Noise) -> bool:
             # A lie with probability e^-ε/(1 + e^-ε): geometric noise is odd just so.
@@ -184,7 +192,7 @@ def test_pools_of_different_laws_do_not_mix() -> None:
 
 
 def test_single_draws_through_all_stages_have_the_law_that_pooled_ones_have() -> None:
-    _, (stage,) = CASE.stages()
+    (stage,) = CASE.stages(CASE.bind())
     summary = stage.summarise(CASE.dataset(CASE.records).table, {})
     noise = Noise.seeded(11)
     assert CASE.law is not None

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
-from anonymaly.ask.catalogue import QUESTIONS
-from anonymaly.ask.query import Example, Query, load_question
+from anonymaly.ask.catalogue import QUESTIONS, load
+from anonymaly.ask.query import Example, Query
 
 # Each question in each of its forms; the first has the question's own name.
 FORMS = [
     pytest.param((question, place), id=question if place == 0 else f"{question}-{place}")
     for question in QUESTIONS
-    for place in range(len(load_question(question, QUESTIONS).examples()))
+    for place in range(len(load(question).examples()))
 ]
 
 
@@ -29,7 +29,7 @@ def form(request: pytest.FixtureRequest) -> tuple[str, int]:
 
 @pytest.fixture
 def kind(form: tuple[str, int]) -> type[Query]:
-    return load_question(form[0], QUESTIONS)
+    return load(form[0])
 
 
 @pytest.fixture

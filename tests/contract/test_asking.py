@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
-from anonymaly.ask.query import Example, Query, Stage
+from anonymaly.ask.binding import Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.errors import AnswerFailed, BudgetExceeded
 
 VALUE_IN_A_ROW = "the secret of row 4711"
@@ -70,8 +71,8 @@ def _broken(part: str) -> Callable[..., Any]:
     def fail(*arguments: Any) -> Any:
         raise ValueError(VALUE_IN_A_ROW)
 
-    def stages(self: Query, declaration: Any) -> tuple[Stage, ...]:
-        first, *rest = _ORIGINAL[type(self)](self, declaration)
+    def stages(self: Query, bound: Any) -> tuple[Stage, ...]:
+        first, *rest = _ORIGINAL[type(self)](self, bound)
         return (dataclasses.replace(first, **{part: fail}), *rest)
 
     return stages
@@ -98,7 +99,7 @@ def test_a_failure_keeps_the_charge_and_says_nothing_of_the_rows(
     error = failure.value
     assert error.__cause__ is None
     assert error.__context__ is None
-    entries = json.dumps([entry.to_dict() for entry in curator._ledger.entries("example")])
+    entries = json.dumps([entry.to_dict() for entry in curator.accountant.ledger.entries("example")])
     assert VALUE_IN_A_ROW not in str(error) + caplog.text + entries
     assert "ValueError" in caplog.text
     monkeypatch.undo()
@@ -133,7 +134,7 @@ def test_logs_errors_and_the_ledgers_trace_are_equal_on_neighbouring_tables(
             curator = open_curator(f"ledger{number}", records)
             outcome = [repr(curator.dataset), str(curator.dataset.check())]
             answer = curator.ask(example.query)
-        entries = [entry.to_dict() for entry in curator._ledger.entries("example")]
+        entries = [entry.to_dict() for entry in curator.accountant.ledger.entries("example")]
         # What an answer's bytes are depends on its noise; times and hashes are of the moment.
         for entry in entries:
             for moment in ("time", "hash"):
@@ -155,7 +156,7 @@ def test_what_the_ledger_keeps_of_a_person_is_a_digest(
 ) -> None:
     curator = open_curator()
     curator.ask(example.query)
-    (kept,) = (item.record["query"] for item in curator._ledger.reservations("example"))
+    (kept,) = (item.record["query"] for item in curator.accountant.ledger.reservations("example"))
     for name in kind.personal_fields:
         assert isinstance(kept[name], str)
         assert len(kept[name]) == 64

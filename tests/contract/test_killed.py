@@ -13,19 +13,20 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
-from anonymaly.ask import store
-from anonymaly.ask.catalogue import QUESTIONS
-from anonymaly.ask.query import Example, Query, load_question
+from anonymaly.ask.binding import Binding
+from anonymaly.ask.catalogue import load
+from anonymaly.ask.query import Example
 from anonymaly.ask.store import Store
+from anonymaly.core import files
 from anonymaly.ledger import Ledger
 
 # Each step is a function on the way, and whether the process dies just before or just after it.
 STEPS: list[tuple[Any, str]] = [
     (Ledger, "reserve"),
-    (Query, "combine"),
+    (Binding, "answer"),
     (Store, "keep"),
-    (store.os, "replace"),
-    (store, "_sync_folder"),
+    (files.os, "replace"),
+    (files, "sync_folder"),
     (Ledger, "commit"),
     (Store, "open"),
 ]
@@ -37,7 +38,7 @@ def _die() -> None:
 
 def _ask_and_die(form: tuple[str, int], ledger: Path, step: int, when: str) -> None:
     """Ask, and be killed at one moment: nothing of this process survives but what is on disk."""
-    kind = load_question(form[0], QUESTIONS)
+    kind = load(form[0])
     example = kind.examples()[form[1]]
     curator = Curator(example.dataset(), budget=10, ledger=ledger)
     owner, name = STEPS[step]
@@ -51,8 +52,6 @@ def _ask_and_die(form: tuple[str, int], ledger: Path, step: int, when: str) -> N
         return result
 
     setattr(owner, name, dying)
-    if owner is Query and name in vars(kind):
-        setattr(kind, name, dying)
     curator.ask(example.query)
 
 
@@ -83,6 +82,8 @@ def test_killed_at_any_step_the_next_ask_is_right(
     assert round(curator.spent * 10**9) == example.query.cost
     assert [item.number for item in curator.answers()] == [answer.number]
     assert curator.ask(example.query).receipt == answer.receipt
-    assert curator._ledger.verify().ok
+    assert curator.accountant.ledger.verify().ok
     reopened = open_curator()
-    assert len(list(reopened._store.folder.glob("*-*"))) == 1, "a draw that nobody was given was left behind"
+    assert len(list(reopened.accountant.store.folder.glob("*-*"))) == 1, (
+        "a draw that nobody was given was left behind"
+    )

@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from anonymaly import Curator
-from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.ask.query import Example, Query
 from anonymaly.cli.main import app
 from anonymaly.core.epsilon import to_nano
@@ -31,19 +30,18 @@ def test_the_cost_is_epsilon_and_known_before_any_row_is_read(
     declaration = example.dataset().with_adjacency(adjacency)
     refusal: InputError | None = None
     try:
-        resolved = query.resolve(declaration)
+        bound = query.bind(declaration)
     except InputError as problem:
         refusal = problem
     if refusal is not None:
         # A question with several stages may refuse what cannot be split, and nothing larger.
         assert (refusal.field, epsilon) == ("epsilon", "0.000000001")
         return
-    stages = resolved.stages(declaration)
-    assert resolved.cost == to_nano(epsilon)
-    assert resolved.promise(declaration).nano == to_nano(epsilon)
-    assert sum(stage.share for stage in stages) == resolved.cost
-    assert all(stage.share > 0 for stage in stages)
-    assert len({stage.name for stage in stages}) == len(stages)
+    assert bound.query.cost == to_nano(epsilon)
+    assert bound.guarantee.nano == to_nano(epsilon)
+    assert sum(bound.shares.values()) == bound.query.cost
+    assert all(share > 0 for share in bound.shares.values())
+    assert [stage.name for stage in bound.stages] == list(bound.shares)
 
 
 def test_a_preview_reads_no_rows_and_spends_nothing(
@@ -64,14 +62,14 @@ def test_a_preview_reads_no_rows_and_spends_nothing(
 
 def test_the_promise_is_in_the_accounts_adjacency_and_unit(example: Example, adjacency: Any) -> None:
     declaration = example.dataset().with_adjacency(adjacency)
-    guarantee = example.query.resolve(declaration).promise(declaration)
+    guarantee = example.query.bind(declaration).guarantee
     assert guarantee.relation.adjacency == adjacency
     assert guarantee.relation.rows == declaration.unit_rows
 
 
 def test_a_question_survives_json_and_its_text_is_canonical(example: Example) -> None:
     query = example.query
-    again = Query.from_json(query.to_json(), QUESTIONS)
+    again = Query.from_json(query.to_json())
     assert again == query
     assert hash(again) == hash(query)
     assert (
@@ -81,10 +79,10 @@ def test_a_question_survives_json_and_its_text_is_canonical(example: Example) ->
     )
 
 
-def test_resolving_twice_changes_nothing(example: Example) -> None:
+def test_binding_what_was_bound_changes_nothing(example: Example) -> None:
     declaration = example.dataset().declaration
-    once = example.query.resolve(declaration)
-    assert once.resolve(declaration) == once
+    once = example.query.bind(declaration).query
+    assert once.bind(declaration).query == once
 
 
 def test_unknown_fields_are_refused(kind: type[Query], example: Example) -> None:
@@ -113,15 +111,15 @@ def test_the_fingerprint_tells_questions_versions_and_repeats_apart(example: Exa
     declaration = example.dataset().declaration
     other = type(example.query).read({**example.query.to_dict(), "epsilon": "0.123"})
     prints = [
-        example.query.fingerprint(declaration),
-        example.query.fingerprint(declaration, 1),
-        other.fingerprint(declaration),
-        example.query.fingerprint(example.dataset(version="2").declaration),
-        example.query.fingerprint(example.dataset(name="another").declaration),
-        example.query.fingerprint(example.dataset().with_adjacency("replace")),
+        example.query.bind(declaration).fingerprint(),
+        example.query.bind(declaration).fingerprint(1),
+        other.bind(declaration).fingerprint(),
+        example.query.bind(example.dataset(version="2").declaration).fingerprint(),
+        example.query.bind(example.dataset(name="another").declaration).fingerprint(),
+        example.query.bind(example.dataset().with_adjacency("replace")).fingerprint(),
     ]
     assert len(set(prints)) == len(prints)
-    assert example.query.fingerprint(example.dataset().declaration) == prints[0]
+    assert example.query.bind(example.dataset().declaration).fingerprint() == prints[0]
 
 
 def test_the_guarantee_and_a_documentation_page_exist(kind: type[Query]) -> None:

@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.ask.query import Query
 from anonymaly.declare.manifest import Manifest
 
@@ -136,7 +135,7 @@ def test_every_block_runs_and_prints_what_it_says(
                 Manifest.read(yaml.safe_load(text)).dataset(tmp_path)
                 (tmp_path / "patients.yaml").write_text(text)
             case "json":
-                Query.from_json(json.loads(text), QUESTIONS)
+                Query.from_json(json.loads(text))
             case _:
                 pytest.fail(f"{page.name} has a block of {language!r} that nothing runs")
 

@@ -7,7 +7,9 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from anonymaly.ask.query import Expectation, Query
+from anonymaly.ask.binding import Expectation
+from anonymaly.ask.catalogue import Origin
+from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee
 
@@ -28,6 +30,7 @@ class Preview:
     shares: tuple[tuple[str, int], ...]
     remaining: int | None
     charged_before: int | None = None  # the number under which this very question was charged already
+    origin: Origin | None = None  # the other package that the question comes from
 
     @property
     def cost(self) -> int:
@@ -51,6 +54,7 @@ class Preview:
             "affordable": self.affordable,
             "expected": self.expectation.to_dict(),
             "guarantee": self.guarantee.to_dict(),
+            **_origin(self.origin),
         }
 
     def __str__(self) -> str:
@@ -71,7 +75,7 @@ class Preview:
                 *([_line("in shares", shares)] if len(self.shares) > 1 else []),
                 _line("noise", self.expectation.noise),
                 _line("expected error", self.expectation.error),
-                *_promise(self.guarantee),
+                *(_line(label, text) for label, text in _promise(self.guarantee, self.origin)),
             ]
         )
 
@@ -120,6 +124,7 @@ class Answer:
     charged: int  # nano-ε taken by this call; 0 when the stored answer was handed over again
     remaining: int | None
     receipt: Any = None
+    origin: Origin | None = None  # the other package that the question comes from
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain data."""
@@ -133,10 +138,10 @@ class Answer:
             "expected": self.expectation.to_dict(),
             "guarantee": self.guarantee.to_dict(),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
+            **_origin(self.origin),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
-        relation = self.guarantee.relation
         if self.number is None:
             price = "nothing: a simulation on public data, no promise is made"
         elif self.charged:
@@ -149,8 +154,7 @@ class Answer:
             ("noise", self.expectation.noise),
             ("charged", price),
             *([("remaining", f"ε = {to_text(self.remaining)}")] if self.remaining is not None else []),
-            ("protected", relation.protects()),
-            ("not protected", relation.does_not_protect()),
+            *_promise(self.guarantee, self.origin),
         ]
 
     def __str__(self) -> str:
@@ -166,8 +170,13 @@ class Answer:
         return f"<div>{head}<table>{rows}</table></div>"
 
 
-def _promise(guarantee: Guarantee) -> list[str]:
+def _promise(guarantee: Guarantee, origin: Origin | None) -> list[tuple[str, str]]:
     return [
-        _line("protected", guarantee.relation.protects()),
-        _line("not protected", guarantee.relation.does_not_protect()),
+        ("protected", guarantee.relation.protects()),
+        ("not protected", guarantee.relation.does_not_protect()),
+        *([] if origin is None else [("promise", str(origin))]),
     ]
+
+
+def _origin(origin: Origin | None) -> dict[str, Any]:
+    return {} if origin is None else {"origin": origin.to_dict()}

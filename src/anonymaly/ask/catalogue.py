@@ -1,14 +1,82 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one table of questions: front door, command line, contract suite and docs read it."""
+"""The one table of questions: front door, command line, contract suite and documentation read it.
+
+Another package may offer a question by an entry point of the group ``anonymaly.questions``. It is answered
+only where the owner names it in the manifest, its promise is not proved here, and it never takes a
+name in use.
+"""
 
 from __future__ import annotations
 
-QUESTIONS: dict[str, str] = {
-    "count": "anonymaly.questions.count.query:Count",
-    "explain": "anonymaly.questions.explain.query:Explain",
-    "identify": "anonymaly.questions.identify.query:Identify",
-    "lookahead": "anonymaly.questions.identify.query:Lookahead",
-    "score": "anonymaly.questions.score.query:Score",
-    "share-sample": "anonymaly.questions.share.sample_query:ShareSample",
-    "share-histogram": "anonymaly.questions.share.histogram_query:ShareHistogram",
-}
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from anonymaly.errors import InputError
+
+QUESTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "count": "anonymaly.questions.count.query:Count",
+        "explain": "anonymaly.questions.explain.query:Explain",
+        "identify": "anonymaly.questions.identify.query:Identify",
+        "lookahead": "anonymaly.questions.identify.query:Lookahead",
+        "score": "anonymaly.questions.score.query:Score",
+        "share-sample": "anonymaly.questions.share.sample_query:ShareSample",
+        "share-histogram": "anonymaly.questions.share.histogram_query:ShareHistogram",
+    }
+)
+GROUP = "anonymaly.questions"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The other package that a question comes from."""
+
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"not proved by anonymaly: {self.package} {self.version} says what is promised"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return whose it is, as the ledger keeps it."""
+        return {"package": self.package, "version": self.version}
+
+
+def foreign() -> dict[str, EntryPoint]:
+    """Return the questions that other installed packages offer, by name; nothing of them is imported.
+
+    One that has the name of a question of ours, and one that two packages offer, is left out.
+    """
+    points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    names = [*QUESTIONS, *(point.name for point in points)]
+    return {point.name: point for point in points if names.count(point.name) == 1}
+
+
+def origin(name: str) -> Origin | None:
+    """Return whose a question is; None for one of ours."""
+    if name in QUESTIONS:
+        return None
+    point = foreign().get(name)
+    if point is None or point.dist is None:
+        return Origin("an unknown package", "of unknown version")
+    return Origin(point.dist.name, point.dist.version)
+
+
+def load(name: str) -> Any:
+    """Import the type of a question by its name."""
+    if name in QUESTIONS:
+        module, _, kind = QUESTIONS[name].partition(":")
+        return getattr(importlib.import_module(module), kind)
+    others = foreign()
+    if name not in others:
+        raise InputError(
+            f"there is no question {name!r}",
+            field="question",
+            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}. "
+            "If another package offers it, install that package.",
+        )
+    return others[name].load()

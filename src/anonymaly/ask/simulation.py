@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from anonymaly.ask.answer import Answer
-from anonymaly.ask.query import Query, StageFailure, answer_with, root_cause, view_for
+from anonymaly.ask.binding import StageFailure
+from anonymaly.ask.query import Query
+from anonymaly.ask.reader import root_cause, view
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.declaration import Adjacency
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
 
@@ -34,21 +36,20 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
             field="dataset",
             next_step="Ask through a Curator, or declare Dataset(..., public=True) if it holds no secrets.",
         )
-    declaration = dataset.with_adjacency(adjacency)
-    resolved = query.resolve(declaration)
+    bound = query.bind(dataset.with_adjacency(adjacency))
     try:
-        table = view_for(resolved, dataset, declaration)
-        value = answer_with(resolved, resolved.stages(declaration), table, Noise.seeded(seed))
+        value = bound.answer(view(bound, dataset), Noise.seeded(seed))
     except StageFailure as failure:
         # The table is public, so the real error helps and harms nobody.
         raise root_cause(failure) from None
+    asks = bound.query.describe()
     return Answer(
         value=value,
-        asks=resolved.describe(),
-        shown=resolved.show(value, resolved.describe()),
-        question=resolved.question,
-        guarantee=resolved.promise(declaration),
-        expectation=resolved.expect(declaration),
+        asks=asks,
+        shown=bound.query.show(value, asks),
+        question=bound.query.question,
+        guarantee=bound.guarantee,
+        expectation=bound.expectation,
         number=None,
         charged=0,
         remaining=None,

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.ask.query import Query
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.declaration import Adjacency, Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
@@ -154,12 +156,15 @@ class Case:
     @cached_property
     def relation(self) -> Relation:
         """Whom the question promises to protect."""
-        return self.query.resolve(self.declaration).relation(self.declaration)
+        return self.bind().relation
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
-        """Return the question as the curator resolves it, and its stages, made anew as for every asking."""
-        resolved = self.query.resolve(self.declaration)
-        return resolved, resolved.stages(self.declaration)
+    def bind(self) -> Binding:
+        """Return the question as the curator binds it, made anew as for every asking."""
+        return self.query.bind(self.declaration)
+
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        """Return the question's stages, in a form whose summaries and values can be compared."""
+        return bound.stages
 
     def pairs(self, *, seed: int, rounds: int) -> Iterator[Pair]:
         """Yield the worst pair, then every generated pair that the promise speaks about."""

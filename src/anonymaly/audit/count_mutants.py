@@ -10,15 +10,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.ask.query import Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.declaration import Declaration
 from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
-from anonymaly.questions.count.mechanism import noise_rate
+from anonymaly.questions.count.binding import CountBinding
 from anonymaly.questions.count.query import Count
 
 if TYPE_CHECKING:
@@ -27,15 +26,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Release = Callable[[Any, Fraction, Noise], Any]
-Change = Callable[[Count, Stage, Declaration], Stage]
+Change = Callable[[Stage, Any], Stage]
 
 
 def _changed(change: Change, **options: Any) -> Case:
     """Return the case of a count whose one stage is changed; its claims stay those of the real question."""
 
     class BrokenCount(Count):
-        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-            return tuple(change(self, stage, declaration) for stage in super().stages(declaration))
+        def stages(self, bound: Binding) -> tuple[Stage, ...]:
+            return tuple(change(stage, bound) for stage in super().stages(bound))
 
     return count_case(**{"epsilon": "0.5", **options, "kind": BrokenCount})
 
@@ -43,9 +42,10 @@ def _changed(change: Change, **options: Any) -> Case:
 def _released(release: Release, **options: Any) -> Case:
     """Return the case of a count that releases in another way: from a count, a rate, and noise."""
 
-    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
-        rate = noise_rate(stage.share, declaration)
-        return dataclasses.replace(stage, release=lambda count, released, noise: release(count, rate, noise))
+    def change(stage: Stage, bound: CountBinding) -> Stage:
+        return dataclasses.replace(
+            stage, release=lambda count, released, noise: release(count, bound.rate, noise)
+        )
 
     return _changed(change, **options)
 
@@ -53,7 +53,7 @@ def _released(release: Release, **options: Any) -> Case:
 def _summarised(summarise: Callable[[Any, ir.Table, Released], Any], **options: Any) -> Case:
     """Return the case of a count that summarises in another way, given the real summarise."""
 
-    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
+    def change(stage: Stage, bound: CountBinding) -> Stage:
         real = stage.summarise
         return dataclasses.replace(stage, summarise=lambda table, released: summarise(real, table, released))
 
@@ -100,15 +100,13 @@ def _filter_from_data(real: Any, table: ir.Table, released: Released) -> Any:
 def _bounds_from_data() -> Case:
     """Noise for the width of the data instead of the declared one."""
 
-    def change(query: Count, stage: Stage, declaration: Declaration) -> Stage:
-        rate = noise_rate(stage.share, declaration)
-
+    def change(stage: Stage, bound: CountBinding) -> Stage:
         def summarise(table: ir.Table, released: Released) -> tuple[int, int]:
             wards = collect(table.ward.nunique().name("wards")).column("wards")[0].as_py()
             return stage.summarise(table, released), max(wards, 1)
 
         def release(summary: tuple[int, int], released: Released, noise: Noise) -> int:
-            return summary[0] + noise.two_sided_geometric(rate / summary[1])
+            return summary[0] + noise.two_sided_geometric(bound.rate / summary[1])
 
         return dataclasses.replace(stage, summarise=summarise, release=release)
 

@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
@@ -79,10 +79,9 @@ class _Seen:
 class ExplainCase(Case):
     """A case whose answers are written as the context's bits, and whose pairs have a valid context."""
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the stages with answers as text, which samples can be counted and sorted by."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(_written, stages))
+        return tuple(map(_written, super().stages(bound)))
 
     def pairs(self, *, seed: int, rounds: int) -> Iterator[Pair]:
         """Yield some pairs that generated ones may miss, then all those that have a valid context.

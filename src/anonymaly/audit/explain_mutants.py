@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.ask.query import Stage
+from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.explain_case import explain_case
 from anonymaly.audit.mutants import Mutant

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain, Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.promise import Database
@@ -44,10 +44,9 @@ RECORDS: Database = _rows(ASKED, ASKED, ASKED + 1, ASKED + 1, 1, 1, 2, None, HIG
 class IdentifyCase(Case):
     """A case whose answers are written as text and whose summaries can be compared."""
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the stages with counts as lists and answers as a y or n for each record."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(_written, stages))
+        return tuple(map(_written, super().stages(bound)))
 
 
 def identify_case(

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from anonymaly.ask.query import Stage
+from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.identify_case import ASKED, BETA, HIGH, LOW, K, identify_case
 from anonymaly.audit.mutants import Mutant

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.declaration import Adjacency, Declaration
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.promise import Database
@@ -32,10 +33,9 @@ def _rows(a: int, b: int = 0) -> Database:
 class LookaheadCase(Case):
     """A case whose answer is the first count, in which the two tables differ."""
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the stages with one number as the answer."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(_first_count, stages))
+        return tuple(map(_first_count, super().stages(bound)))
 
 
 def lookahead_case(

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anonymaly.ask.query import Released, view_for
+from anonymaly.ask.binding import Released
+from anonymaly.ask.reader import view
 from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import Call, RecordingNoise, recorded_lines, recorded_statements
@@ -77,8 +78,8 @@ def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = No
     Later stages see ``frozen`` instead of what this run released, so that a replay differs from the first
     run in its rows alone. Every stage has coins of its own: one stage's detour does not shift the next one's.
     """
-    resolved, stages = case.stages()
-    table = view_for(resolved, dataset, case.declaration)
+    bound = case.bind()
+    stages, table = case.stages(bound), view(bound, dataset)
     calls: list[Call] = []
     summaries: dict[str, Any] = {}
     released: dict[str, Any] = {}
@@ -97,8 +98,7 @@ def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = No
                     released[name] = stage.release(summary, _earlier(seen, stages[:place]), noise)
                 finally:
                     calls += noise.calls
-            name = "combine"
-            value = resolved.combine(released if frozen is None else frozen)
+            value = (released if frozen is None else frozen)[name]
         except Exception as problem:  # what a question fails with is part of what is compared
             failure = f"{type(problem).__name__} in stage {name}"
     return Run(tuple(calls), tuple(statements), tuple(lines), summaries, released, value, failure)

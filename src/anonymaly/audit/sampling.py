@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.ask.query import Released, view_for
+from anonymaly.ask.binding import Released
+from anonymaly.ask.reader import view
 from anonymaly.audit.case import Case
 from anonymaly.noise import Noise
 from anonymaly.noise.source import Probability
@@ -87,8 +88,9 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
     >>> sample(case, case.worst_pair[0], 5, seed=1).tolist()
     [1, 1, 1, 1, 1]
     """
-    resolved, (first, *later) = case.stages()
-    table = view_for(resolved, case.dataset(records), case.declaration)
+    bound = case.bind()
+    first, *later = case.stages(bound)
+    table = view(bound, case.dataset(records))
     noise = PooledNoise.seeded(seed)
     summary = first.summarise(table, {})
     answers = []
@@ -97,7 +99,7 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
         for stage in later:
             summary_now = stage.summarise(table, dict(released))
             released[stage.name] = stage.release(summary_now, dict(released), noise)
-        answers.append(resolved.combine(released))
+        answers.append(list(released.values())[-1])
     return np.array(answers)
 
 
@@ -115,9 +117,9 @@ def sample_stage(
     >>> sample_stage(case, case.worst_pair[0], "count", {}, 5, seed=1).tolist()
     [1, 1, 1, 1, 1]
     """
-    resolved, stages = case.stages()
-    (chosen,) = (item for item in stages if item.name == stage)
+    bound = case.bind()
+    (chosen,) = (item for item in case.stages(bound) if item.name == stage)
     noise = PooledNoise.seeded(seed)
-    table = view_for(resolved, case.dataset(records), case.declaration)
+    table = view(bound, case.dataset(records))
     summary = chosen.summarise(table, dict(released))
     return np.array([chosen.release(summary, dict(released), noise) for _ in range(count)])

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain, Interval, Unbounded
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
@@ -46,10 +46,9 @@ OPTIONS: Mapping[Audited, dict[str, Any]] = {
 class ScoreCase(Case):
     """A case whose answers are written as two counts."""
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the one stage with its answer as text, which samples can be counted and sorted by."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(_written, map(_sorted, stages)))
+        return tuple(map(_written, map(_sorted, super().stages(bound))))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +61,9 @@ class StagesCase(Case):
             if pair.kind == "the worst pair" or self.records in (pair.first, pair.second):
                 yield pair
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the stages with counts in an order of their own, which engines do not promise."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(_sorted, stages))
+        return tuple(map(_sorted, super().stages(bound)))
 
 
 def score_case(

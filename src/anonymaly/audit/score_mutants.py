@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymaly.ask.query import Released, Stage
+from anonymaly.ask.binding import Released, Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.score_case import score_case, score_stages_case

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anonymaly.ask.query import Query, Released, Stage
+from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.promise import Database
@@ -60,10 +60,9 @@ class ShareCase(Case):
 
     written: Callable[[Stage], Stage] = dataclasses.field(default=lambda stage: stage)
 
-    def stages(self) -> tuple[Query, tuple[Stage, ...]]:
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the stages as they are written for the audit."""
-        resolved, stages = super().stages()
-        return resolved, tuple(map(self.written, stages))
+        return tuple(map(self.written, super().stages(bound)))
 
 
 def sample_case(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from anonymaly.ask.query import Stage
+from anonymaly.ask.binding import Stage
 from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant

@@ -19,8 +19,8 @@ from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer, Preview
-from anonymaly.ask.catalogue import QUESTIONS
-from anonymaly.ask.query import Query, load_question
+from anonymaly.ask.catalogue import load, origin
+from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
@@ -60,7 +60,7 @@ def ask(
             field="query",
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
-    _ask(manifest, Query.from_json(text, QUESTIONS), preview, analyst, repeat, as_json, output)
+    _ask(manifest, Query.from_json(text), preview, analyst, repeat, as_json, output)
 
 
 def _ask(
@@ -132,13 +132,15 @@ def _refuse_output(query: Query, output: Path) -> None:
 
 def question_command(question: str) -> Callable[..., None]:
     """Return the command of a question: its options are the question's fields."""
-    kind = load_question(question, QUESTIONS)
+    kind = load(question)
     variation = Variation(Asked.ask, {}, frozenset())
     if question in VARIATIONS:
         module, _, name = VARIATIONS[question].partition(":")
         variation = getattr(importlib.import_module(module), name)
     command = _command(kind, variation)
-    command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0]
+    owner = origin(question)
+    proof = "" if owner is None else f" ({owner})"
+    command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0] + proof
     return command
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from anonymaly.declare.declaration import Adjacency, Declaration
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine.source import Source

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import digest, is_text
 from anonymaly.declare.domain import Domain, read_domain
 from anonymaly.declare.rules import Rule, read_rule
 from anonymaly.engine.columns import ADDED, Kind
 from anonymaly.errors import InputError
 
-Adjacency = Literal["add_remove", "replace"]
 MOST_ROWS = 1_000_000  # of one person; noise that wide drowns any answer
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 

@@ -13,9 +13,10 @@ import yaml
 from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.declaration import Adjacency, Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two

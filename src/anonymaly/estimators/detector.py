@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from anonymaly.ask.binding import StageFailure
 from anonymaly.ask.curator import Curator
-from anonymaly.ask.query import StageFailure, answer_with, root_cause
+from anonymaly.ask.reader import root_cause
 from anonymaly.ask.simulation import simulate
 from anonymaly.core.arrays import Floats
 from anonymaly.core.epsilon import Number, to_nano
@@ -152,14 +153,13 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             model = simulate(query, dataset, seed=seed).value
             return model.with_columns(names), FitGuarantee(None, charged=False)
-        declaration = dataset.declaration
-        resolved = query.resolve(declaration)
+        bound = query.bind(dataset.declaration)
         try:
-            model = answer_with(resolved, resolved.stages(declaration), dataset.table, Noise.system())
+            model = bound.answer(dataset.table, Noise.system())
         except StageFailure as failure:
             raise root_cause(failure) from None  # the caller's own records: the real error helps
         held = isinstance(model, HeldModel)
-        promised = FitGuarantee(resolved.promise(declaration), charged=False, held=held)
+        promised = FitGuarantee(bound.guarantee, charged=False, held=held)
         return model.with_columns(names), promised
 
     def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is promised: neighbour relations as values, an ε with them, and what promises amount to together."""
 
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.promise.change import Database, ValidContexts
 from anonymaly.promise.contexts import ContextQuestion, SameValidContexts
 from anonymaly.promise.everyone import Everyone

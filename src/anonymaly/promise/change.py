@@ -17,7 +17,7 @@ from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
 
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.predicates import Record
 from anonymaly.errors import InputError

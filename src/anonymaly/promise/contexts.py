@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictStr, field_validator
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Number, Value, frozen_items
-from anonymaly.declare.declaration import Adjacency
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.rules import Rule, SameContexts
 from anonymaly.errors import InputError

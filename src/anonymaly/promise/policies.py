@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy
 from anonymaly.declare.sensitivity import is_relaxation

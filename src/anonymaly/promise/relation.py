@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StrictInt
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
-from anonymaly.declare.declaration import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel, Rule
 from anonymaly.errors import InputError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.pictures.charts import Row, save
 from anonymaly.pictures.levels import levels
 from anonymaly.reproduce.journal import Entry

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_nano
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Entry, Journal

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from anonymaly.core.arrays import Integers
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Entry

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 import anonymaly as am
-from anonymaly.ask.query import answer_with
 from anonymaly.audit.fit import fit_integers
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise, two_sided_geometric_mass

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.noise import Noise
 from anonymaly.questions.share.expected import expectation
 from anonymaly.questions.share.histogram.auto import FEWEST_BINS

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.core.arrays import Integers
-from anonymaly.declare.declaration import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.errors import InputError
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
 from anonymaly.questions.share.histogram import dawa

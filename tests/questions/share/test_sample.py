@@ -131,14 +131,14 @@ def test_nothing_is_visible_before_the_commit(
     monkeypatch.setattr(Ledger, "commit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         curator.ask(ask(epsilon=1))
-    key = curator._ledger.reservations("patients")[0].key
+    key = curator.accountant.ledger.reservations("patients")[0].key
     drawn = {name for name in seen[0] if "ledger" not in name}
     assert len(drawn) == 1
     assert drawn.pop().startswith(key[:16]), "only the store's own file, under a name that nobody was told"
     monkeypatch.undo()
     answer = open_curator().ask(ask(epsilon=1))
     assert curator.spent == 1
-    files = list(curator._store.folder.iterdir())
+    files = list(curator.accountant.store.folder.iterdir())
     assert len(files) == 1
     assert files[0].name.endswith(answer.receipt.digest)
 
@@ -263,4 +263,4 @@ def test_the_value_is_lazy_and_the_same_bytes_for_everybody(open_curator: Open, 
     value.to_parquet(tmp_path / "one.parquet")
     again.to_parquet(tmp_path / "two.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
-    assert value._source.parent == curator._store.folder
+    assert value._source.parent == curator.accountant.store.folder

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import anonymaly as am
-from anonymaly.ask.query import view_for
 from anonymaly.noise import ExactProbability
 from anonymaly.promise import Database, Guarantee, SensitiveUnderPolicy
 from tests.questions.share.tables import COLUMNS, POLICY, declare, row

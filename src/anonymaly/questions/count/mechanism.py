@@ -5,17 +5,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anonymaly.core.epsilon import to_fraction
-from anonymaly.declare.declaration import Declaration
+from anonymaly.ask.binding import Stage
 from anonymaly.noise import Noise
+from anonymaly.questions.count.binding import CountBinding
+from anonymaly.questions.count.summary import count_matching
 
 
-def noise_rate(share: int, declaration: Declaration) -> Fraction:
-    """Return the noise's rate: the share of ε divided by how much one person can change the count.
-
-    Lemma 1: that is the most rows a person has, in both adjacencies.
-    """
-    return to_fraction(share) / declaration.rows
+def stages(bound: CountBinding) -> tuple[Stage, ...]:
+    """Count on the engine, then add noise."""
+    return (
+        Stage(
+            name="count",
+            summarise=lambda table, released: count_matching(table, bound.predicate),
+            release=lambda count, released, noise: release_count(count, bound.rate, noise),
+        ),
+    )
 
 
 def release_count(count: int, rate: Fraction, noise: Noise) -> int:

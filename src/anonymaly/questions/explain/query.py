@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, Self
 
 from pydantic import Field, StrictInt, StrictStr
 
-from anonymaly.ask.query import Example, Expectation, Query, Stage
+from anonymaly.ask.binding import Expectation, Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import FrozenMapping, digest, frozen_items
 from anonymaly.declare.declaration import Declaration

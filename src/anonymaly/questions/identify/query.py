@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Literal, S
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from anonymaly.ask.query import Example, Expectation, Query, Stage
+from anonymaly.ask.binding import Expectation, Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Number as FiniteNumber
 from anonymaly.core.value import Ordered

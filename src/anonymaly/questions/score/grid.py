@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
 from anonymaly.questions.score.cells import DENSEST, release_cells, threshold_for

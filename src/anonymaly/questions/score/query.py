@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictInt, StrictStr
 
-from anonymaly.ask.query import Example, Expectation, Query, Stage
+from anonymaly.ask.binding import Expectation, Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.value import FrozenMapping, Ordered, frozen_items
 from anonymaly.declare.declaration import Declaration

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymaly.ask.query import Released, Stage
+from anonymaly.ask.binding import Released, Stage
 from anonymaly.core.arrays import Floats
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from anonymaly.ask.query import Expectation
+from anonymaly.ask.binding import Expectation
 from anonymaly.noise import (
     one_sided_geometric_quantile,
     two_sided_geometric_deviation,

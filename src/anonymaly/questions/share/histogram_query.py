@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
 from pydantic import Field, StrictStr
 
-from anonymaly.ask.query import Example, Expectation, Query, Stage
+from anonymaly.ask.binding import Expectation, Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
 from anonymaly.declare.attributes import Attribute, read_attributes

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
 from pydantic import Field, StrictStr
 
-from anonymaly.ask.query import Example, Expectation, Query, Stage
+from anonymaly.ask.binding import Expectation, Stage
+from anonymaly.ask.query import Example, Query
 from anonymaly.ask.table import Table
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered

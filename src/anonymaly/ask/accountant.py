@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The half of a curator that needs the declaration and the ledger alone: it charges, keeps and answers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from anonymaly.ask import catalogue
+from anonymaly.ask.answer import Answer, Preview
+from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.drawing import Draw, Failed
+from anonymaly.ask.query import Query
+from anonymaly.ask.store import Store, Stored
+from anonymaly.core.epsilon import to_text
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.manifest import absolute, beside
+from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
+from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
+from anonymaly.promise import Guarantee
+from anonymaly.version import __version__
+
+logger = logging.getLogger(__name__)
+# The log is the owner's. Without a handler of the owner's, Python would print it to whoever asks.
+logging.getLogger("anonymaly").addHandler(logging.NullHandler())
+
+
+class Accountant:
+    """One account of one ledger, with the store of its answers."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        *,
+        limit: int | None,
+        ledger: str | Path | None = None,
+        anchor: str | Path | None = None,
+        store: str | Path | None = None,
+    ) -> None:
+        self.declaration = declaration
+        self.name = declaration.name
+        self.limit = limit
+        # Absolute, so that a later change of folder does not open a second ledger with a budget of its own.
+        self.location = absolute(f"{self.name}.ledger" if ledger is None else str(ledger))
+        self.anchor = None if anchor is None else absolute(str(anchor))
+        self.ledger = Ledger.open(self.location, anchor=self.anchor)
+        self._opened = False  # whether the declaration and the rules are written down
+        self._refuse_changes()
+        answers = Path(store if store is not None else beside(self.location, self.name)).absolute()
+        # One folder for each ledger, so that no other ledger's questions are mistaken for this one's.
+        self.store = Store(answers / self.ledger.head().ledger[:16])
+        past = self.ledger.reservations(self.name)
+        self.store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
+
+    @property
+    def account(self) -> Account:
+        """The account as it stands; one that no question has opened yet has all of its budget."""
+        if self.limit is not None and self.name not in self.ledger.accounts():
+            return Account(self.name, self.limit, 0, self.declaration.to_dict(), {})
+        return self.ledger.account(self.name)
+
+    def accept(self, query: Query) -> Binding:
+        """Read the question anew, bind it to the declaration, and refuse what the owner did not allow."""
+        if not isinstance(query, Query):
+            raise InputError(
+                f"must be a question, got {type(query).__name__}",
+                field="query",
+                next_step="Give, for instance, am.Count(epsilon=0.1).",
+            )
+        # Parsed again from its canonical text: what is charged and recorded is what is computed.
+        bound = type(query).read(query.to_dict()).bind(self.declaration)
+        kind = type(bound.query).__name__
+        if not bound.query.kept:
+            raise Refused(
+                f"the answer of this {kind} cannot be stored, as what is charged must be",
+                field="query",
+                next_step="Ask for the form that can, or simulate on public data.",
+            )
+        relation = bound.relation
+        if not (self.declaration.any_rule or relation.permitted(self.declaration.rules)):
+            raise RuleNotDeclared(
+                f"{kind} needs a promise that the owner of {self.name} did not declare: "
+                f"it would protect only {relation.protects()}",
+                field="rules",
+                next_step=f"Cite a declared rule ({', '.join(self.declaration.rules) or 'there is none'}), "
+                "or ask the owner to declare one.",
+            )
+        if sum(bound.shares.values()) != bound.query.cost or min(bound.shares.values()) <= 0:
+            raise AssertionError(f"the shares of {bound.query.question} do not sum to its cost")
+        return bound
+
+    def preview(self, query: Query, repeat: int) -> Preview:
+        """Say what a question would cost, promise and give."""
+        bound = self.accept(query)
+        earlier = self.ledger.find(self.name, bound.fingerprint(repeat))
+        return Preview(
+            query=bound.query,
+            guarantee=bound.guarantee,
+            expectation=bound.expectation,
+            shares=tuple(bound.shares.items()),
+            remaining=self.account.remaining,
+            charged_before=None if earlier is None else earlier.seq,
+            origin=catalogue.origin(bound.query.question),
+        )
+
+    def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
+        """Charge the account, durably, or find the charge that was made for the same question before."""
+        self.store.refuse_unwritable()
+        # Only now, when nothing is left to mend, is the declaration written down for good.
+        self.open(bound.query.cost)
+        return self.ledger.reserve(
+            self.name,
+            analyst=analyst,
+            key=bound.fingerprint(repeat),
+            cost=bound.query.cost,
+            record=_record(bound, repeat),
+        )
+
+    def complete(self, bound: Binding, reservation: Reservation, draw: Draw) -> Reservation:
+        """Make and keep one draw under a standing charge; return the reservation as it ended."""
+        stored = self._keep(reservation.key, draw)
+        if isinstance(stored, Failed):
+            # A draw that came to nothing is never made again under the same charge, or whoever sees which
+            # draws fail would learn from as many of them as they like.
+            ended = self.ledger.fail(reservation, stage=stored.stage, error=stored.error)
+            self._log(bound.query, stored)
+            if stored.cause is not None:
+                raise stored.cause from None
+            return ended
+        ended = self.ledger.commit(
+            reservation, digest=stored.digest, media_type=bound.query.media_type, size=stored.size
+        )
+        # Another process may have ended this first, or died with a draw of its own: one outcome stands.
+        self.store.settle(reservation.key, ended.digest)
+        return ended
+
+    def answer(self, reservation: Reservation, charged: int, kind: type[Query] | None = None) -> Answer:
+        """Read an answer back from the store: the first caller and the last see the same bytes."""
+        if reservation.state == "failed":
+            raise AnswerFailed(
+                f"question {reservation.seq} was charged ε={to_text(reservation.cost)} and has no answer",
+                next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new "
+                "charge.",
+            )
+        record = reservation.record
+        kind = kind or catalogue.load(record["question"])
+        with self.store.open(reservation.key, str(reservation.digest)) as file:
+            value = kind.decode(file)
+        return Answer(
+            value=value,
+            asks=record["asks"],
+            shown=kind.show(value, record["asks"]),
+            question=record["question"],
+            guarantee=Guarantee.read(record["guarantee"]),
+            expectation=Expectation.read(record["expected"]),
+            number=reservation.seq,
+            charged=charged,
+            remaining=self.account.remaining,
+            receipt=reservation.receipt(),
+            origin=None if "origin" not in record else catalogue.Origin(**record["origin"]),
+        )
+
+    def answers(self) -> list[Reservation]:
+        """Return the reservations that ended with an answer, oldest first."""
+        return [item for item in self.ledger.reservations(self.name) if item.state == "committed"]
+
+    def open(self, cost: int | None = None) -> None:
+        """Open the account at its first question, and write down rules that were added since."""
+        if self._opened:
+            return
+        known = self.name in self.ledger.accounts()
+        if not known and cost is not None and self.limit is not None:
+            refuse_if_dear(cost, remaining=self.limit, limit=self.limit)
+        self.ledger.open_account(
+            self.name,
+            self.declaration.to_dict(),
+            # Compared when the account was first looked at; the owner may have raised it since.
+            limit=None if known else self.limit,
+            rules=self.declaration.rules_to_dict(),
+        )
+        self._opened = True
+
+    def _refuse_changes(self) -> None:
+        """Check the declaration against the account, if there is one; write nothing."""
+        if self.name in self.ledger.accounts():
+            self.ledger.compare(
+                self.name,
+                self.declaration.to_dict(),
+                limit=self.limit,
+                rules=self.declaration.rules_to_dict(),
+            )
+        elif self.limit is None:
+            raise InputError(
+                f"the account '{self.name}' is new and has no budget",
+                field="budget",
+                next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
+            )
+
+    def _keep(self, key: str, draw: Draw) -> Stored | Failed:
+        def write(file: BinaryIO) -> None:
+            failed = draw(file)
+            if failed is not None:
+                raise _Dropped(failed)
+
+        try:
+            return self.store.keep(key, write)
+        except _Dropped as dropped:
+            return dropped.failed
+        except LedgerError as problem:
+            cause = problem if self.declaration.public else None
+            return Failed("store", type(problem).__name__, problem.problem, cause)
+
+    def _log(self, query: Query, failed: Failed) -> None:
+        """Tell the owner's log where it failed, without a value or an engine's words."""
+        # A log that cannot be written must not hide what happened to the question.
+        with contextlib.suppress(Exception):
+            logger.error(
+                "%s on %s failed in stage %s: %s", query.question, self.name, failed.stage, failed.what
+            )
+
+
+class _Dropped(Exception):
+    """Ends the writing of a file that will not be kept."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(failed.stage)
+        self.failed = failed
+
+
+def _record(bound: Binding, repeat: int) -> Mapping[str, Any]:
+    """Return what the ledger keeps about a question, enough to compose and to explain it later."""
+    query, origin = bound.query, catalogue.origin(bound.query.question)
+    return {
+        "question": query.question,
+        "schema_version": query.schema_version,
+        "query": query.for_ledger(),
+        "asks": query.describe(),
+        "repeat": repeat,
+        "version": bound.declaration.version,
+        "guarantee": bound.guarantee.to_dict(),
+        "expected": bound.expectation.to_dict(),
+        "shares": dict(bound.shares),
+        "software": __version__,
+        **({} if origin is None else {"origin": origin.to_dict()}),
+    }

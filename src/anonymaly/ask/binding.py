@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A question bound to a declaration: what follows from the two, derived once, before any row is read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from anonymaly.core.value import digest
+from anonymaly.promise import Everyone, Guarantee, Relation
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from anonymaly.ask.query import Query
+    from anonymaly.declare.dataset import Declaration
+    from anonymaly.declare.rules import Policy
+    from anonymaly.noise import Noise
+
+Released = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of an answer: read rows into something small, then release it with noise.
+
+    ``summarise(table, released)`` is the only function that meets the table and draws no randomness;
+    ``release(summary, released, noise)`` is the only one that draws. Both see what earlier stages released.
+    """
+
+    name: str
+    summarise: Callable[[ir.Table, Released], Any]
+    release: Callable[[Any, Released, Noise], Any]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What an asker may know before the charge: the noise and the error it makes."""
+
+    noise: str
+    error: str
+    half_width: float | None = None  # 95 % of answers are within this of the truth, where that is a number
+    details: Mapping[str, Any] | None = None  # plain data, such as an error curve, where words are not enough
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expectation as plain data."""
+        plain = {"noise": self.noise, "error": self.error, "half_width_95": self.half_width}
+        return plain if self.details is None else {**plain, "details": dict(self.details)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Expectation:
+        """Read the expectation back from plain data."""
+        return cls(data["noise"], data["error"], data["half_width_95"], data.get("details"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binding:
+    """A question in its one spelling with the declaration it is asked under.
+
+    Each question's ``binding.py`` has a subclass that adds what its stages need, and a function
+    ``bind(query, declaration)`` that makes it or says which field does not fit.
+    """
+
+    query: Query  # checked, and in its canonical spelling
+    declaration: Declaration
+
+    @property
+    def relation(self) -> Relation:
+        """Who is protected; everyone, unless the question cites a declared rule."""
+        return Everyone(adjacency=self.declaration.adjacency, rows=self.declaration.unit_rows)
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy by which the view's rows are judged, if the question needs one."""
+        return None
+
+    @property
+    def shares(self) -> Mapping[str, int]:
+        """Nano-ε of each stage, in their order; they sum to the question's cost."""
+        return {self.query.question: self.query.cost}
+
+    @abstractmethod
+    def expect(self) -> Expectation:
+        """Say what noise the answer will carry and how far off it may be."""
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """What ``expect`` says, computed once."""
+        return self.expect()
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise: who is protected, and the charge."""
+        return Guarantee(self.relation, self.query.epsilon)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The steps that answer the question, from its ``mechanism.py``; imported when rows are read."""
+        stages = self.query.stages(self)
+        if [stage.name for stage in stages] != list(self.shares):
+            raise AssertionError(
+                f"the stages of {self.query.question} are not those that its charge is shared by"
+            )
+        return stages
+
+    def fingerprint(self, repeat: int = 0) -> str:
+        """Identify the question to this dataset; the same fingerprint gets the same stored answer."""
+        query = self.query
+        return digest(
+            [query.question, query.schema_version, query.to_dict(), self.declaration.digest(), repeat]
+        )
+
+    def answer(self, table: ir.Table, noise: Noise) -> Any:
+        """Carry out the stages in order and return the value: the one way from a table to an answer."""
+        released: dict[str, Any] = {}
+        name = ""
+        try:
+            for stage in self.stages:
+                name = stage.name
+                summary = stage.summarise(table, dict(released))
+                released[name] = stage.release(summary, dict(released), noise)
+        except Exception as problem:
+            raise StageFailure(name) from problem
+        return released[name]
+
+
+class StageFailure(Exception):
+    """A stage raised; says which, and keeps the cause for public tables and the owner's log."""
+
+    def __init__(self, stage: str) -> None:
+        super().__init__(stage)
+        self.stage = stage

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The half of a curator that holds the table: is it ready, before the charge; a value, after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+from anonymaly.ask.binding import Binding, StageFailure
+from anonymaly.ask.drawing import Draw, Failed
+from anonymaly.declare.dataset import Dataset
+from anonymaly.engine.statements import EngineFailure
+from anonymaly.noise import Noise
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+class Reader:
+    """Reads one table for questions that are already charged."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+    def ready(self, bound: Binding) -> Draw:
+        """Check schema, permission and connection; return what draws the answer. Reads no rows."""
+        self.dataset.ready()
+        table = view(bound, self.dataset)
+        return lambda file: self._draw(bound, table, file)
+
+    def _draw(self, bound: Binding, table: ir.Table, file: BinaryIO) -> Failed | None:
+        """Write one value to a file, or say where that failed.
+
+        An engine's error quotes rows. It ends here: what is raised later must not have it as its context,
+        and neither must an interrupt that arrives while it is being handled.
+        """
+        try:
+            value = bound.answer(table, Noise.system())
+            _encode(bound, value, file)
+        except StageFailure as failure:
+            return self._failed(failure)
+        except OSError:
+            raise  # the disk's fault, and the store's to report
+        except BaseException as interrupt:
+            if not self.dataset.public:
+                interrupt.__cause__ = interrupt.__context__ = None
+            raise
+        return None
+
+    def _failed(self, failure: StageFailure) -> Failed:
+        cause = failure.__cause__
+        kind = type(cause).__name__
+        what = f"{cause.kind} in {cause.template}" if isinstance(cause, EngineFailure) else kind
+        return Failed(failure.stage, kind, what, root_cause(failure) if self.dataset.public else None)
+
+
+def view(bound: Binding, dataset: Dataset) -> ir.Table:
+    """Return what a question's stages see of a table."""
+    return dataset.table if bound.policy is None else dataset.judged(bound.policy)
+
+
+def root_cause(failure: StageFailure) -> BaseException:
+    """Return the error that started it, for tables that hold no secrets."""
+    cause = failure.__cause__
+    return (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure
+
+
+def _encode(bound: Binding, value: object, file: BinaryIO) -> None:
+    try:
+        bound.query.encode(value, file)
+    except OSError:
+        raise  # the disk's fault, not the question's
+    except Exception as problem:
+        raise StageFailure("encode") from problem
