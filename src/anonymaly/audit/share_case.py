@@ -19,7 +19,7 @@ from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.promise import Database

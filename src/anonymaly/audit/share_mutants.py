@@ -16,8 +16,11 @@ from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.share_case import histogram_case, sample_case
-from anonymaly.declare.dataset import NON_SENSITIVE, Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.readings import matches, non_sensitive
 from anonymaly.declare.rules import Policy
+from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.questions.share.histogram_query import ShareHistogram
@@ -75,7 +78,7 @@ class _NullPasses(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table
-        verdict = policy.predicate(self.declaration.columns).to_ibis(view).fill_null(True)
+        verdict = matches(policy.predicate(self.declaration.columns), view).fill_null(True)
         return view.mutate(**{NON_SENSITIVE: verdict})
 
 
@@ -84,7 +87,7 @@ class _Clamped(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table.mutate(age=self.table.age.clip(0, 120))
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
 class _RowByRow(Dataset):
@@ -92,7 +95,7 @@ class _RowByRow(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
 def _of_dataset(kind: type[Dataset], **options: Any) -> Case:

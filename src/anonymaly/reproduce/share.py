@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from anonymaly.core.arrays import Integers
-from anonymaly.promise.change import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from anonymaly.promise.change import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.questions.share.histogram import auto, dawaz, two_phase
 from anonymaly.questions.share.histogram.counts import Rates
 from anonymaly.questions.share.histogram.method import METHODS

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import Adjacency
 from anonymaly.errors import InputError
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import dawa
 from anonymaly.questions.share.histogram.counts import Rates
 from anonymaly.questions.share.histogram.windows import deviations

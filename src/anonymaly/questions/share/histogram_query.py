@@ -15,7 +15,7 @@ from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
 from anonymaly.declare.attributes import Attribute, read_attributes
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError

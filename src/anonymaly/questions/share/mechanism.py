@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anonymaly.ask.table import Table
 from anonymaly.core.rate import noise_rate
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import ExactProbability, Noise
 from anonymaly.questions.share.shuffle import Pieces, shuffled
 

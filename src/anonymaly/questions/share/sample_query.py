@@ -13,8 +13,8 @@ from anonymaly.ask.query import Example, Query
 from anonymaly.ask.table import Table
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
-from anonymaly.declare.dataset import Declaration
-from anonymaly.declare.domain import Categories, Flag, Interval
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Categories, Flag, Interval, find_domain
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
@@ -74,12 +74,7 @@ class ShareSample(Query):
     def resolve(self, declaration: Declaration) -> Self:
         """Check policy and columns against the declaration."""
         for name in self.columns:
-            if name not in declaration.columns:
-                raise InputError(
-                    f"there is no declared column {name!r}",
-                    field="columns",
-                    next_step=f"Declared columns: {', '.join(declaration.columns)}.",
-                )
+            find_domain(name, declaration.columns, field="columns")
         if len(set(self.columns)) < len(self.columns):
             raise InputError("names a column twice", field="columns", next_step="Name each column once.")
         return self.model_copy(update={"policy": cite(self.policy, declaration).text})

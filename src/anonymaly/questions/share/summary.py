@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.attributes import Attribute
-from anonymaly.declare.dataset import NON_SENSITIVE
 from anonymaly.engine import cells as engine_cells
-from anonymaly.engine.source import collect_batches
+from anonymaly.engine.columns import NON_SENSITIVE
+from anonymaly.engine.statements import collect_batches
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

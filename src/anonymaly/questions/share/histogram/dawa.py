@@ -9,11 +9,10 @@ from math import log, log10
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.rate import drawable, rows_moved
+from anonymaly.core.rate import Adjacency, drawable, rows_moved
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, partition_error
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.counts import Rates, read_counts
 from anonymaly.questions.share.histogram.smoothing import smooth
 from anonymaly.questions.share.histogram.windows import deviations, window_sizes

@@ -6,9 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.rate import drawable, rows_moved
+from anonymaly.core.rate import Adjacency, drawable, rows_moved
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.counts import Rates, read_parts
 from anonymaly.questions.share.histogram.one_sided_l1 import one_sided_l1
 from anonymaly.questions.share.histogram.smoothed import smoothed

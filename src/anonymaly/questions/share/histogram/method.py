@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Protocol
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.rate import noise_rate
+from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import auto as auto_method
 from anonymaly.questions.share.histogram import dawa as dawa_method
 from anonymaly.questions.share.histogram import dawaz as dawaz_method

@@ -6,9 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.rate import drawable
+from anonymaly.core.rate import Adjacency, drawable
 from anonymaly.noise import ExactProbability, Noise
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.counts import Rates, read_counts
 
 

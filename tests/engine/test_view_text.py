@@ -15,8 +15,9 @@ import pytest
 
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Domain, Opaque
-from anonymaly.engine.source import collect, collect_batches
-from anonymaly.engine.spelling import spelled
+from anonymaly.engine import lookup
+from anonymaly.engine.statements import collect, collect_batches
+from anonymaly.engine.view import read_as
 from anonymaly.errors import SchemaError
 
 WARD: dict[str, Domain] = {"c": Categories(["A", "B"])}
@@ -87,7 +88,7 @@ def test_text_of_an_engine_that_nobody_looked_at_is_refused(tmp_path: Path) -> N
     connection = ibis.sqlite.connect(tmp_path / "t.sqlite")
     connection.raw_sql("CREATE TABLE t (c TEXT)").close()
     with pytest.raises(SchemaError, match="sqlite may call texts equal") as refused:
-        spelled(connection.table("t").c)
+        read_as(connection.table("t").c, "text", lookup.of(connection.table("t")))
     assert refused.value.field == "source"
 
 
