@@ -95,7 +95,7 @@ class Accountant:
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
         bound = self.accept(query)
-        earlier = self.ledger.find(self.name, bound.fingerprint(repeat))
+        earlier = self.find(bound, repeat)
         return Preview(
             query=bound.query,
             guarantee=bound.guarantee,
@@ -105,6 +105,10 @@ class Accountant:
             charged_before=None if earlier is None else earlier.seq,
             origin=catalogue.origin(bound.query.question),
         )
+
+    def find(self, bound: Binding, repeat: int) -> Reservation | None:
+        """Return the charge that was made for the same question before, if there is one."""
+        return self.ledger.find(self.name, bound.fingerprint(repeat))
 
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the charge that was made for the same question before."""

@@ -9,15 +9,17 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 
-from anonymaly.core.arrays import Floats
 from anonymaly.pictures.charts import Row, series_colours, styled, titled
 
 SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one
 
 
-def squares(x: Floats, y: Floats, value: Floats | None, panel: str) -> list[dict[str, Any]]:
+def squares(
+    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], value: npt.NDArray[np.float64] | None, panel: str
+) -> list[dict[str, Any]]:
     """Return the mean value of the points in each square of the plane, or their number.
 
     Examples
