@@ -17,9 +17,10 @@ SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one
 
 
-def squares(
-    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], value: npt.NDArray[np.float64] | None, panel: str
-) -> list[dict[str, Any]]:
+Floats = npt.NDArray[np.float64]  # not from `core`: pictures stand on nothing but plain data
+
+
+def squares(x: Floats, y: Floats, value: Floats | None, panel: str) -> list[dict[str, Any]]:
     """Return the mean value of the points in each square of the plane, or their number.
 
     Examples
