@@ -23,10 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.config import PartyConfig
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.setup import set_up
+from anonymaly.stream.programs.config import PartyConfig
+from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.setup import set_up
+from anonymaly.stream.protocol.declaration import Column, Declaration
 
 WINDOW = 50
 SENSORS = ("room-1", "room-2")

@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.setup import set_up
+from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.setup import set_up
+from anonymaly.stream.protocol.declaration import Column, Declaration
 
 GOAL = 2000  # readings a second
 SENSORS = ("room-1", "room-2")

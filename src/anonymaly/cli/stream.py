@@ -18,12 +18,12 @@ from anonymaly.cli.stream_demo import demo
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
-from anonymaly.stream.config import ADVICE, LoadedConfig, PartyConfig, Role
-from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.program import run_owner, run_sensor, run_server
-from anonymaly.stream.readings import Batch, in_batches, read_file, read_lines
-from anonymaly.stream.sensor import Sensor
-from anonymaly.stream.setup import BROKER, example_declaration, set_up
+from anonymaly.stream.programs.config import ADVICE, LoadedConfig, PartyConfig, Role
+from anonymaly.stream.programs.program import run_owner, run_sensor, run_server
+from anonymaly.stream.programs.readings import Batch, in_batches, read_file, read_lines
+from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up
+from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.sensor import Sensor
 
 EXAMPLE_WINDOWS = 100  # what the example budget suffices for
 

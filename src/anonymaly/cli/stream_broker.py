@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from anonymaly.errors import InputError
-from anonymaly.stream.setup import BROKER
+from anonymaly.stream.programs.setup import BROKER
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `stream init` wrote.")]
 
@@ -23,7 +23,7 @@ def broker(folder: Folder) -> None:
 def broker_here() -> Callable[[Path], None]:
     """Return the small broker, if what it needs is installed."""
     try:
-        from anonymaly.stream.transport.broker import run_broker  # noqa: PLC0415  (an extra)
+        from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415  (an extra)
     except ImportError:
         raise InputError(
             "the small broker is not installed",

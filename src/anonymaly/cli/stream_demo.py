@@ -19,10 +19,10 @@ from anonymaly.cli.stream_broker import broker_here
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.program import Event
-from anonymaly.stream.setup import folder_of, set_up
+from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.program import Event
+from anonymaly.stream.programs.setup import folder_of, set_up
+from anonymaly.stream.protocol.declaration import Column, Declaration
 
 SENSORS = ("room-1", "room-2")
 WINDOWS = 5

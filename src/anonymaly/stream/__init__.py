@@ -4,15 +4,15 @@
 Four parties exchange the messages of ``messages``; how messages travel is a matter of ``transport``.
 """
 
-from anonymaly.stream.corrector import Corrector
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.detector import Detector
-from anonymaly.stream.messages import Message, read_message
-from anonymaly.stream.owner import Judgement, Owner
-from anonymaly.stream.parties import Outgoing, Party
-from anonymaly.stream.sensor import Sensor
-from anonymaly.stream.suggest import suggest
-from anonymaly.stream.transport.local import LocalTransport
+from anonymaly.stream.protocol.corrector import Corrector
+from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.detector import Detector
+from anonymaly.stream.protocol.local import LocalTransport
+from anonymaly.stream.protocol.messages import Message, read_message
+from anonymaly.stream.protocol.owner import Judgement, Owner
+from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.sensor import Sensor
+from anonymaly.stream.protocol.suggest import suggest
 
 __all__ = [
     "Column",

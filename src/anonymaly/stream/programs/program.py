@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A party as a program: connects, works until it is told to stop, and leaves nothing half done."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+
+import numpy as np
+
+from anonymaly.errors import BudgetExceeded
+from anonymaly.noise import Noise
+from anonymaly.stream.programs.carrier import Courier, end
+from anonymaly.stream.programs.config import LoadedConfig
+from anonymaly.stream.programs.readings import Batch
+from anonymaly.stream.protocol.messages import Message, Suspects, Verdict
+from anonymaly.stream.protocol.owner import Judgement
+from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.perturb import perturb
+from anonymaly.stream.protocol.sensor import Sensor
+
+logger = logging.getLogger("anonymaly.stream")
+MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it takes no more readings
+MOST_BATCHES = 2  # read ahead
+
+Event = dict[str, Any]
+Tell = Callable[[Event], object]
+Work = Callable[[Courier], Awaitable[None]]
+
+
+def run_server(loaded: LoadedConfig, tell: Tell) -> None:
+    """Be the detector or the corrector until stopped; tell of every window."""
+
+    def watch(_: Message, outgoing: list[Outgoing]) -> None:
+        for item in outgoing:
+            if isinstance(item.message, Suspects | Verdict):
+                tell(describe(item.message))
+
+    with loaded.make_party() as party:
+        asyncio.run(_run(loaded, party, None, watch))
+
+
+def run_owner(loaded: LoadedConfig, tell: Tell, *, after: int = 0, until: int | None = None) -> None:
+    """Be the owner until stopped, or until there are so many verdicts; tell of every verdict once."""
+    with loaded.make_owner() as owner:
+        last = after
+
+        def say_new() -> None:
+            nonlocal last
+            for judgement in owner.verdicts(last):
+                tell(describe_judgement(judgement))
+                last = judgement.number
+
+        async def work(courier: Courier) -> None:
+            say_new()
+            while until is None or last < until:
+                news.clear()
+                await news.wait()
+                say_new()
+
+        news = asyncio.Event()
+        asyncio.run(_run(loaded, owner, work, lambda *_: news.set()))
+
+
+def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Iterator[Batch]]) -> None:
+    """Send readings until there are none left, the budget is spent, or stopped; tell of every batch."""
+    with loaded.make_sensor() as sensor:
+
+        async def work(courier: Courier) -> None:
+            await courier.call(_warm_up, sensor)
+            try:
+                async for batch in _read_ahead(batches(sensor)):
+                    await courier.settled(MOST_UNSETTLED)
+                    await courier.send(await courier.call(sensor.send, batch))
+                    tell(await courier.call(describe_sensor, sensor, "sent"))
+                await courier.send(await courier.call(sensor.flush))
+            except BudgetExceeded:
+                await courier.settled(0)  # what was paid for still arrives
+                raise
+            await courier.settled(0)
+            tell(await courier.call(describe_sensor, sensor, "arrived"))
+
+        asyncio.run(_run(loaded, sensor, work, None))
+
+
+def _warm_up(sensor: Sensor) -> None:
+    """Load the compiled noise before anything is charged: who is killed meanwhile should not have paid."""
+    perturb(sensor.declaration, np.zeros((1, len(sensor.declaration.columns))), Noise.system())
+
+
+async def _run(
+    loaded: LoadedConfig,
+    party: Party,
+    work: Work | None,
+    watch: Callable[[Message, list[Outgoing]], object] | None,
+) -> None:
+    """Carry a party's messages until its work is done or a signal comes."""
+    courier = Courier(party, loaded.make_post(), watch)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # The client leaves loose ends when a connection breaks, of which asyncio would tell at length.
+    loop.set_exception_handler(lambda _, context: logger.debug("%s", context.get("message")))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    tasks: list[asyncio.Task[Any]] = [
+        asyncio.create_task(courier.run()),
+        asyncio.create_task(stopped.wait()),
+    ]
+    if work is not None:
+        tasks.append(asyncio.create_task(_await(work(courier))))
+    done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await courier.hand_over()
+    await end(running)
+    for task in done:
+        task.result()
+
+
+async def _await(work: Awaitable[None]) -> None:
+    await work
+
+
+async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
+    """Yield what a thread reads, a little ahead; one that waits for input must not keep the program alive."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue(MOST_BATCHES)
+
+    def put(item: Batch | BaseException | None) -> None:
+        asyncio.run_coroutine_threadsafe(queue.put(item), loop).result()
+
+    def read() -> None:
+        try:
+            for batch in batches:
+                put(batch)
+            put(None)
+        except (RuntimeError, CancelledError):  # the program has ended
+            return
+        except BaseException as problem:
+            put(problem)
+
+    threading.Thread(target=read, daemon=True, name="input").start()
+    while (item := await queue.get()) is not None:
+        if isinstance(item, BaseException):
+            raise item
+        yield item
+
+
+def describe_sensor(sensor: Sensor, event: str) -> Event:
+    """Return how far a sensor is and what it has spent, as plain data."""
+    return {
+        "event": event,
+        "sensor": sensor.name,
+        "readings": sensor.accepted,
+        "spent": sensor.spent,
+        "remaining": sensor.remaining,
+        "unacknowledged": sensor.waiting,
+    }
+
+
+def describe(message: Suspects | Verdict) -> Event:
+    """Return what a server says about a window, as plain data."""
+    about = {"sensor": message.sensor, "window": message.window}
+    if isinstance(message, Suspects):
+        return {
+            "event": "suspects", **about, "readings": len(message.members),
+            "suspects": int(message.members.sum()),
+        }  # fmt: skip
+    return {
+        "event": "verdict", **about, "complete": message.complete, "readings": len(message.found),
+        "found": int(message.found.sum()), "confirmed": int(message.confirmed.sum()),
+        "inward": int(message.inward.sum()), "covered": int(message.covered.sum()),
+        "covered_far": int(message.covered_far.sum()),
+    }  # fmt: skip
+
+
+def describe_judgement(judgement: Judgement) -> Event:
+    """Return a verdict with its number and the readings to look at, counted from 0 in their window."""
+    verdict = judgement.verdict
+    return {"number": judgement.number, **describe(verdict), "look_at": verdict.found.nonzero()[0].tolist()}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream's parties need to start: keys, passwords, access lists, a folder for each."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
+from anonymaly.declare.domain import Interval
+from anonymaly.errors import InputError
+from anonymaly.stream.programs.config import Role, peers_of
+from anonymaly.stream.programs.keys import public_text, write_key, write_secret
+from anonymaly.stream.programs.mosquitto import AccessList, configuration, password_line
+from anonymaly.stream.programs.seal import LARGEST_SEALED
+from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.encoding import read_name
+
+BROKER = "broker"
+CONFIG = "config.yaml"
+_KEY, _PASSWORD = "private.key", "broker.password"
+_TOPIC_BYTES = 500  # what a packet has beside its message
+
+
+def example_declaration() -> Declaration:
+    """Return a stream to try out: a room's temperature, sixteen readings to a window."""
+    celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1, scale=1)
+    return Declaration(
+        columns=[celsius], epsilon="5", window=16, layer=30, model="radius", parameters={"radius": 25}
+    )
+
+
+def folder_of(address: str) -> str:
+    """Return the name of a party's folder.
+
+    Examples
+    --------
+    >>> folder_of("sensor/room-1"), folder_of("detector")
+    ('sensor-room-1', 'detector')
+    """
+    return address.replace("/", "-")
+
+
+def set_up(
+    folder: Path,
+    sensors: Sequence[str],
+    declaration: Declaration,
+    *,
+    budget: Number,
+    host: str = "127.0.0.1",
+    port: int = 1883,
+    prefix: str = "anonymaly",
+    force: bool = False,
+) -> list[Path]:
+    """Write the broker's files and one folder for each party; return all that was written.
+
+    Examples
+    --------
+    >>> written = set_up(folder / "rooms", ["room-1"], example_declaration(), budget=1000)
+    >>> [str(path.relative_to(folder / "rooms")) for path in written if path.suffix == ".yaml"]
+    ['corrector/config.yaml', 'detector/config.yaml', 'owner/config.yaml', 'sensor-room-1/config.yaml']
+    """
+    names = [read_name(name) for name in sensors]
+    if not names or len(set(names)) < len(names):
+        raise InputError("must name each sensor once", field="sensor", next_step="Give at least one.")
+    limit = to_text(to_nano(budget, field="budget", largest=LARGEST_TOTAL))
+    roles: dict[str, Role] = {"corrector": "corrector", "detector": "detector", "owner": "owner"}
+    roles |= {f"sensor/{name}": "sensor" for name in names}
+    keys = {address: X25519PrivateKey.generate() for address in roles}
+    passwords = {address: _random_text() for address in roles}
+    peers = {address: peers_of(role, names) for address, role in roles.items()}
+
+    hidden: dict[Path, bytes] = {}
+    texts: dict[Path, str] = {}
+    for address, role in roles.items():
+        place = folder / folder_of(address)
+        streams = [address.removeprefix("sensor/")] if role == "sensor" else names
+        hidden[place / _PASSWORD] = passwords[address].encode()
+        texts[place / CONFIG] = _config(
+            address, role, {peer: public_text(keys[peer]) for peer in peers[address]}, streams, declaration,
+            limit, {"host": host, "port": port, "username": address, "password": _PASSWORD, "prefix": prefix},
+        )  # fmt: skip
+    salt = ChaCha20Poly1305.generate_key
+    lines = [password_line(address, password, salt()[:12]) for address, password in passwords.items()]
+    hidden[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
+    hidden[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
+    texts[folder / BROKER / "mosquitto.conf"] = configuration(port, LARGEST_SEALED + _TOPIC_BYTES)
+    key_files = {folder / folder_of(address) / _KEY: key for address, key in keys.items()}
+
+    _write(folder, key_files, hidden, texts, force=force)
+    return sorted([*key_files, *hidden, *texts])
+
+
+def _write(
+    folder: Path,
+    keys: dict[Path, X25519PrivateKey],
+    hidden: dict[Path, bytes],
+    texts: dict[Path, str],
+    *,
+    force: bool,
+) -> None:
+    paths = [*keys, *hidden, *texts]
+    there = sorted(str(path.relative_to(folder)) for path in paths if path.exists())
+    if there and not force:
+        raise InputError(
+            f"{folder} has {there[0]}" + (f" and {len(there) - 1} more" if len(there) > 1 else ""),
+            field="DIR",
+            next_step="Give another folder, or --force: new keys shut out every party that has the old ones.",
+        )
+    try:
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path, key in keys.items():
+            write_key(path, key, force=force)
+        for path, content in hidden.items():
+            write_secret(path, content, force=force)
+        for path, text in texts.items():
+            path.write_text(text, "utf-8")
+    except OSError as problem:
+        raise InputError(f"cannot write to {folder} ({type(problem).__name__})", field="DIR") from None
+
+
+def _random_text() -> str:
+    return base64.urlsafe_b64encode(ChaCha20Poly1305.generate_key()).decode().rstrip("=")
+
+
+def _config(
+    address: str,
+    role: Role,
+    peers: dict[str, str],
+    streams: list[str],
+    declaration: Declaration,
+    budget: str,
+    broker: dict[str, str | int],
+) -> str:
+    parts = [
+        f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
+        "# own machine and keep no copy: the promise rests on different people running the two servers.",
+        _yaml({"party": role} | ({"name": streams[0]} if role == "sensor" else {})),
+        _yaml({"key": _KEY, "journal": f"{role}.journal"}),
+    ]
+    if role == "sensor":
+        parts += [
+            "# The most epsilon that all readings together may cost; then the sensor stops and says so.",
+            _yaml({"budget": budget, "ledger": "sensor.ledger"}),
+        ]
+    parts += [
+        "# Add `tls: FILE` with the broker's certificate authority beyond one machine.",
+        _yaml({"broker": broker}),
+        _yaml({"peers": peers}),
+        "# What is public, from historical data or knowledge of what is measured, never from these readings;",
+        "# the same for every party.",
+        _yaml(
+            {"streams": {name: declaration.model_dump(mode="json", exclude_none=True) for name in streams}}
+        ),
+    ]
+    return "\n".join(parts)
+
+
+def _yaml(data: object) -> str:
+    return yaml.safe_dump(data, sort_keys=False, width=10_000).rstrip("\n")

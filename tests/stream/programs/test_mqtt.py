@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Through a broker the parties say and decide what they do in one process, whatever the broker does."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import aiomqtt
+import numpy as np
+import pytest
+
+from anonymaly.declare.domain import Interval
+from anonymaly.errors import Refused
+from anonymaly.noise import Noise
+from anonymaly.stream.programs import connection as mqtt
+from anonymaly.stream.programs.carrier import MOST_SENT, Courier
+from anonymaly.stream.programs.seal import LARGEST_SEALED
+from anonymaly.stream.protocol import sensor as sensor_module
+from anonymaly.stream.protocol.corrector import Corrector
+from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.detector import Detector
+from anonymaly.stream.protocol.local import LocalTransport
+from anonymaly.stream.protocol.messages import Message, Readings, Receipt
+from anonymaly.stream.protocol.owner import Owner
+from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.sensor import Sensor
+from tests.stream.programs.by_mqtt import BUDGET, broker, judged, load, prepare, running, until
+
+WINDOW = 20
+ROOM = Declaration(
+    columns=[
+        Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
+        Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
+    ],
+    epsilon=2,
+    window=WINDOW,
+    layer=0.5,
+    parameters={"radius": 1.0, "neighbours": 4},
+)
+SENSORS = ("room-1", "room-2")
+
+
+def batches(name: str, windows: int) -> list[np.ndarray]:
+    """Readings in batches that do not end where windows do; the last one does."""
+    generator = np.random.default_rng(SENSORS.index(name))
+    readings = generator.normal((20, 40), (1, 2), (windows * WINDOW, 2))
+    readings[7::31] = (74, 5)
+    return [readings[start : start + 15] for start in range(0, len(readings), 15)]
+
+
+@pytest.fixture
+def seeded(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Have every sensor draw the same noise each time this is called anew."""
+
+    class Seeded:
+        seeds: Iterator[int] = itertools.count()
+
+        @classmethod
+        def system(cls) -> Noise:
+            return Noise.seeded(next(cls.seeds))
+
+    monkeypatch.setattr(sensor_module, "Noise", Seeded)
+
+    def again() -> None:
+        Seeded.seeds = itertools.count()
+
+    return again
+
+
+def in_process(folder: Path, windows: int) -> tuple[set[bytes], dict[tuple[str, int], bytes]]:
+    folder.mkdir()
+    streams = dict.fromkeys(SENSORS, ROOM)
+    sensors = [
+        Sensor(
+            name, ROOM, journal=folder / f"{name}.journal", ledger=folder / f"{name}.ledger", budget=BUDGET
+        )
+        for name in SENSORS
+    ]
+    owner = Owner(SENSORS, folder / "owner")
+    heard: list[bytes] = []
+    transport = LocalTransport(
+        [*sensors, Detector(streams, folder / "detector"), Corrector(streams, folder / "corrector"), owner],
+        listener=lambda message: heard.append(message.to_bytes()),
+    )
+    for pair in zip(*(batches(name, windows) for name in SENSORS), strict=True):
+        for sensor, batch in zip(sensors, pair, strict=True):
+            transport.carry(sensor.send(batch))
+    return set(heard), judged(owner)
+
+
+async def send_all(couriers: list[Courier], windows: int) -> None:
+    for pair in zip(*(batches(name, windows) for name in SENSORS), strict=True):
+        for courier, batch in zip(couriers, pair, strict=True):
+            assert isinstance(courier.party, Sensor)
+            await courier.send(await courier.call(courier.party.send, batch))
+
+
+@pytest.mark.parametrize("restarts", [0, 2])
+def test_through_a_broker_everything_is_said_as_in_one_process(
+    tmp_path: Path, seeded: Callable[[], None], restarts: int
+) -> None:
+    windows = 3 * (1 + restarts)
+    said, verdicts = in_process(tmp_path / "local", windows)
+    seeded()
+    heard: set[bytes] = set()
+
+    def watch(message: Message, _: list[Outgoing]) -> None:
+        heard.add(message.to_bytes())
+
+    async def by_mqtt(folder: Path) -> dict[tuple[str, int], bytes]:
+        prepare(folder, ROOM, SENSORS)
+        async with (
+            running(folder, "detector", watch),
+            running(folder, "corrector", watch),
+            running(folder, "owner", watch) as owner,
+            running(folder, "sensor-room-1", watch) as first,
+            running(folder, "sensor-room-2", watch) as second,
+        ):
+            for number in range(restarts):  # each broker forgets all that it had
+                async with broker(folder):
+                    if number == 0:
+                        await send_all([first, second], windows)
+                    await until(lambda number=number: len(judged(owner.party)) > number)
+            async with broker(folder):
+                if restarts == 0:
+                    await send_all([first, second], windows)
+                await until(lambda: len(judged(owner.party)) == len(SENSORS) * windows)
+                await asyncio.gather(first.settled(0), second.settled(0))
+            return judged(owner.party)
+
+    assert asyncio.run(by_mqtt(tmp_path / "mqtt")) == verdicts
+    assert len(verdicts) == len(SENSORS) * windows
+    # Receipts are acknowledged by nobody: one that a broker forgot is said again, never something else.
+    assert heard <= said
+    assert {data for data in said - heard if not _is_receipt(data)} == set()
+
+
+def _is_receipt(data: bytes) -> bool:
+    return data[3] == Receipt.code
+
+
+def test_what_one_party_publishes_never_stops_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    hostile = "sensor-room-2"
+
+    async def run(folder: Path) -> int:
+        prepare(folder, ROOM, SENSORS)
+        async with (
+            broker(folder),
+            running(folder, "detector") as detector,
+            running(folder, "corrector"),
+            running(folder, "owner") as owner,
+            running(folder, "sensor-room-1") as sensor,
+        ):
+            await until(detector.post.connected.is_set)
+            loaded = load(folder, hostile)
+            post = loaded.make_post()
+            address = post.broker
+            seal = post._seal
+            about = "room-2"
+            fine = seal.seal(Readings(about, 0, np.zeros((2, 2), np.int64)))
+            rubbish = [
+                b"", b"\0", fine[:40], fine[:-1], fine + b"!", bytes(1000), bytes(LARGEST_SEALED + 1),
+                seal.seal(Readings("room-1", 0, np.zeros((2, 2), np.int64))),  # in the other's name
+                seal.seal(Readings(about, 2**60, np.zeros((2, 2), np.int64))),  # far ahead
+                seal.seal(Readings(about, 0, np.zeros((2, 3), np.int64))),  # of other columns
+                seal.seal(Readings(about, 0, np.zeros((WINDOW + 1, 2), np.int64))),  # too long
+                fine, fine, fine,
+            ]  # fmt: skip
+            async with aiomqtt.Client(
+                address.host, address.port, username=address.username, password=address.password,
+                identifier=address.username,
+            ) as client:  # fmt: skip
+                for payload in rubbish * 2:
+                    await client.publish("anonymaly/detector/from/sensor/room-2", payload, qos=1)
+            assert isinstance(sensor.party, Sensor)
+            for batch in batches("room-1", 3):
+                await sensor.send(await sensor.call(sensor.party.send, batch))
+            await until(lambda: len(judged(owner.party)) == 3)
+            return detector.post.counts["dropped"]
+
+    with caplog.at_level("WARNING", "anonymaly.stream"):
+        dropped = asyncio.run(run(tmp_path / "mqtt"))
+    complaints = [record.getMessage() for record in caplog.records if record.name == "anonymaly.stream"]
+    assert dropped >= 2 * 10
+    assert all("sensor/room-2" in complaint for complaint in complaints)
+    assert len(complaints) == len(set(complaints)) <= 11, "each reason is told of once"
+
+
+def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
+    async def listen(folder: Path) -> list[str]:
+        prepare(folder, ROOM, SENSORS)
+        heard: list[str] = []
+        async with (
+            broker(folder),
+            running(folder, "corrector") as corrector,
+            running(folder, "sensor-room-1") as sensor,
+        ):
+            await until(lambda: corrector.post.connected.is_set() and sensor.post.connected.is_set())
+            address = load(folder, "detector").make_post().broker
+            async with aiomqtt.Client(
+                address.host, address.port, username=address.username, password=address.password,
+                identifier=address.username,
+            ) as client:  # fmt: skip
+                granted = [await client.subscribe(pattern, qos=1) for pattern in (
+                    "#", "anonymaly/#", "anonymaly/corrector/from/#", "anonymaly/+/from/#",
+                    "anonymaly/detector/from/#",
+                )]  # fmt: skip
+                assert [codes[0].is_failure for codes in granted] == [True] * 4 + [False]
+                # What it writes in the name of another, or to whom it has nothing to say, goes nowhere.
+                await client.publish("anonymaly/corrector/from/sensor/room-1", b"forged", qos=1)
+                await client.publish("anonymaly/owner/from/detector", b"forged", qos=1)
+                assert isinstance(sensor.party, Sensor)
+                await sensor.send(await sensor.call(sensor.party.send, batches("room-1", 1)[0]))
+                async with asyncio.timeout(60):
+                    async for message in client.messages:
+                        heard.append(str(message.topic))
+                        break
+            await until(lambda: corrector.post.counts["received"] >= 1)
+            assert corrector.post.counts["dropped"] == 0
+        return heard
+
+    assert asyncio.run(listen(tmp_path / "mqtt")) == ["anonymaly/detector/from/sensor/room-1"]
+
+
+@pytest.mark.parametrize("party", ["detector", "sensor-room-1"])
+def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, party: str) -> None:
+    async def run(folder: Path) -> None:
+        prepare(folder, ROOM, SENSORS)
+        password = folder / party / "broker.password"
+        password.write_bytes((folder / "owner" / "broker.password").read_bytes())
+        async with broker(folder):
+            await load(folder, party).make_post().run()
+
+    with pytest.raises(Refused, match="does not let"):
+        asyncio.run(run(tmp_path / "mqtt"))
+
+
+def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(tmp_path: Path) -> None:
+    windows = MOST_SENT  # twice as many messages as may be on their way
+
+    async def run(folder: Path) -> None:
+        prepare(folder, ROOM)
+        async with broker(folder), running(folder, "sensor-room-1") as sensor:
+            await until(sensor.post.connected.is_set)
+            assert isinstance(sensor.party, Sensor)
+            readings = np.tile((20.0, 40.0), (windows * WINDOW, 1))
+            await sensor.send(await sensor.call(sensor.party.send, readings))
+            assert len(sensor._outbox) == MOST_SENT < sensor.party.waiting == 2 * windows
+            waiting = asyncio.create_task(sensor.settled(16))
+            await asyncio.sleep(0)
+            assert not waiting.done(), "nothing more is taken in while so much is on its way"
+            async with (
+                running(folder, "detector"),
+                running(folder, "corrector"),
+                running(folder, "owner") as owner,
+            ):
+                await until(lambda: len(judged(owner.party)) == windows)
+            await waiting
+
+    asyncio.run(run(tmp_path / "mqtt"))
+
+
+def test_one_sender_that_floods_takes_no_room_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mqtt, "MOST_FROM_ONE", 8 * mqtt.EACH)
+    monkeypatch.setattr(mqtt, "MOST_ARRIVED", 100 * mqtt.EACH)
+
+    async def run(folder: Path) -> list[tuple[str, int]]:
+        prepare(folder, ROOM, SENSORS)
+        post = load(folder, "detector").make_post()
+        seals = {name: load(folder, f"sensor-{name}").make_post()._seal for name in SENSORS}
+
+        def arrive(name: str, message: Message) -> None:
+            where = f"anonymaly/detector/from/sensor/{name}"
+            post._take(aiomqtt.Message(where, seals[name].seal(message), 1, False, 1, None))
+
+        nothing = np.zeros((0, 2), np.int64)
+        for window in range(1000):
+            arrive("room-2", Readings("room-2", window, nothing))
+        arrive("room-1", Readings("room-1", 0, nothing))
+        waiting = 1001 - post.counts["crowded out"]
+        return [
+            (message.sensor, message.window) for message in [await post.arrived() for _ in range(waiting)]
+        ]
+
+    *flood, last = asyncio.run(run(tmp_path / "mqtt"))
+    assert flood == [("room-2", window) for window in range(len(flood))]
+    assert len(flood) < 10
+    assert last == ("room-1", 0)
