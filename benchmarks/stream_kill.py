@@ -24,13 +24,13 @@ from rich.table import Table
 
 from anonymaly.declare.domain import Interval
 from anonymaly.stream.programs.config import PartyConfig
-from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.setup import set_up
-from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 WINDOW = 50
 SENSORS = ("room-1", "room-2")
-ROOM = Declaration(
+ROOM = StreamDeclaration(
     columns=[
         Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
         Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -73,12 +73,12 @@ def main() -> int:
         folder = Path(name)
         count = prepare(folder, options.windows)
         wanted = {(sensor, window) for sensor in SENSORS for window in range(count // WINDOW)}
-        with Cast(folder, SENSORS) as cast:
+        with Processes(folder, SENSORS) as processes:
             next_kill, deck = time.monotonic(), list[str]()
             while (set(told) != wanted or arrived != set(SENSORS)) and (
                 time.monotonic() < began + options.patience
             ):
-                for event in cast.hear(timeout=0.02):
+                for event in processes.wait_for_reports(timeout=0.02):
                     if event["event"] == "arrived":
                         arrived.add(event["sensor"])
                     if event["from"] == "owner":
@@ -86,10 +86,10 @@ def main() -> int:
                             told.setdefault((event["sensor"], event["window"]), event) != event
                         )
                 if time.monotonic() >= next_kill:
-                    deck = deck or generator.sample(cast.addresses, len(cast.addresses))
+                    deck = deck or generator.sample(processes.addresses, len(processes.addresses))
                     victim = deck.pop()
-                    cast.kill(victim)
-                    cast.start(victim)
+                    processes.kill(victim)
+                    processes.start(victim)
                     kills[victim] += 1
                     next_kill = time.monotonic() + generator.uniform(0, 2 * options.pause)
             seconds = time.monotonic() - began

@@ -22,17 +22,17 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.setup import set_up
-from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 GOAL = 2000  # readings a second
 SENSORS = ("room-1", "room-2")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def declare(window: int) -> Declaration:
-    return Declaration(
+def declare(window: int) -> StreamDeclaration:
+    return StreamDeclaration(
         columns=[
             Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
             Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -72,16 +72,16 @@ def main() -> int:
             (folder / f"sensor-{sensor}" / READINGS).write_text("\n".join(lines))
         judged, first, began, look = 0, 0.0, time.monotonic(), 0.0
         wanted = options.windows * len(SENSORS)
-        with Cast(folder, SENSORS) as cast:
+        with Processes(folder, SENSORS) as processes:
             while judged < wanted and time.monotonic() < began + options.patience:
-                for event in cast.hear(timeout=0.2):
+                for event in processes.wait_for_reports(timeout=0.2):
                     if event["event"] == "sent" and not first:
                         first = time.monotonic()  # starting Python is no part of a stream's speed
                     judged += event["from"] == "owner"
                 if time.monotonic() >= look:
                     look = time.monotonic() + 1
-                    for address in cast.addresses:
-                        if size := resident(cast.process(address)):
+                    for address in processes.addresses:
+                        if size := resident(processes.process(address)):
                             memory[address].append(size)
             seconds = time.monotonic() - first
     rate = judged * options.window / seconds

@@ -22,7 +22,7 @@ from anonymaly.stream.programs.config import ADVICE, LoadedConfig, PartyConfig, 
 from anonymaly.stream.programs.program import run_owner, run_sensor, run_server
 from anonymaly.stream.programs.readings import Batch, in_batches, read_file, read_lines
 from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.sensor import Sensor
 
 EXAMPLE_WINDOWS = 100  # what the example budget suffices for
@@ -59,7 +59,11 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write keys, one folder for each party, and an example configuration of Mosquitto."""
-    given = example_declaration() if declaration is None else Declaration.read(read_yaml(declaration, ADVICE))
+    given = (
+        example_declaration()
+        if declaration is None
+        else StreamDeclaration.read(read_yaml(declaration, ADVICE))
+    )
     limit = budget or to_text(EXAMPLE_WINDOWS * given.cost_of(given.window))
     names = sensor or ["room-1"]
     written = set_up(

@@ -19,10 +19,10 @@ from anonymaly.cli.stream_broker import broker_here
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
-from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.program import Event
 from anonymaly.stream.programs.setup import folder_of, set_up
-from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 SENSORS = ("room-1", "room-2")
 WINDOWS = 5
@@ -32,9 +32,9 @@ BUDGET = 2000
 PATIENCE = 60.0  # seconds
 
 
-def stream() -> Declaration:
+def stream() -> StreamDeclaration:
     """Return what is public: what rooms are like that have nothing wrong with them."""
-    return Declaration(
+    return StreamDeclaration(
         columns=[
             Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
             Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -80,9 +80,9 @@ def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
         (folder / folder_of(f"sensor/{name}") / READINGS).write_text("\n".join(lines))
     events: list[Event] = []
     end = time.monotonic() + PATIENCE
-    with Cast(folder, SENSORS) as cast:
+    with Processes(folder, SENSORS) as processes:
         while not _finished(events):
-            for event in cast.hear(timeout=max(0.0, end - time.monotonic())):
+            for event in processes.wait_for_reports(timeout=max(0.0, end - time.monotonic())):
                 events.append(event)
                 show(event)
             if time.monotonic() >= end:

@@ -16,8 +16,8 @@ from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.stream_data import Readings, Source, synthetic
+from anonymaly.stream import Declaration
 from anonymaly.stream.protocol.correction import missed_layers, split_suspects
-from anonymaly.stream.protocol.declaration import Declaration
 from anonymaly.stream.protocol.perturb import Perturbed, perturb
 from anonymaly.stream.protocol.suggest import Corrected, correct, suggest
 

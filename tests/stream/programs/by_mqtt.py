@@ -10,15 +10,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from anonymaly.stream.programs.broker import port_of, run_broker
-from anonymaly.stream.programs.carrier import Courier, Watcher, end
+from anonymaly.stream.programs.broker import run_broker
+from anonymaly.stream.programs.carrier import Carrier, Watcher, end
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
+from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.setup import BROKER, CONFIG, set_up
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.owner import Owner
-from anonymaly.stream.protocol.parties import Party
+from anonymaly.stream.protocol.parties import Outgoing, Party
 
 BUDGET = 10**6
+HUNG = 60.0  # seconds without what must come; only a test that would never end gets there
 # Imported once; the fork server's children have it at once.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["anonymaly.stream.programs.program", "anonymaly.stream.programs.broker"])
@@ -30,7 +33,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def prepare(folder: Path, declaration: Declaration, sensors: tuple[str, ...] = ("room-1",)) -> None:
+def prepare(folder: Path, declaration: StreamDeclaration, sensors: tuple[str, ...] = ("room-1",)) -> None:
     """Write everything that the parties need."""
     set_up(folder, sensors, declaration, budget=BUDGET, port=free_port())
 
@@ -42,44 +45,59 @@ def load(folder: Path, party: str) -> LoadedConfig:
 @asynccontextmanager
 async def broker(folder: Path) -> AsyncIterator[None]:
     """A broker in a process of its own, which is killed when the block ends and takes all it had with it."""
-    process = PROCESSES.Process(target=run_broker, args=(folder / BROKER,), daemon=True)
+    listening = PROCESSES.Event()
+    process = PROCESSES.Process(target=run_broker, args=(folder / BROKER, listening.set), daemon=True)
     process.start()
     try:
-        async with asyncio.timeout(60):
-            while not is_open(port_of(folder / BROKER)):
-                await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(listening.wait, HUNG), "the broker does not start"
         yield
     finally:
         process.kill()
         process.join()
 
 
-def is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+class WatchedCarrier(Carrier):
+    """A carrier that a test can wait for."""
+
+    def __init__(self, party: Party, connection: Connection, watch: Watcher | None) -> None:
+        self._news = asyncio.Event()
+        self._also = watch
+        super().__init__(party, connection, self._note)
+
+    def _note(self, message: Message, outgoing: list[Outgoing]) -> None:
+        if self._also is not None:
+            self._also(message, outgoing)
+        self._news.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until the messages that this party took in make a condition true."""
+        async with asyncio.timeout(HUNG):
+            while True:
+                self._news.clear()
+                if condition():
+                    return
+                await self._news.wait()
+
+    async def connected(self) -> None:
+        """Wait until the broker has let the party in."""
+        async with asyncio.timeout(HUNG):
+            await self.connection.connected.wait()
 
 
 @asynccontextmanager
-async def running(folder: Path, party: str, watch: Watcher | None = None) -> AsyncIterator[Courier]:
+async def running(folder: Path, party: str, watch: Watcher | None = None) -> AsyncIterator[WatchedCarrier]:
     """One party, carried until the block ends."""
     loaded = load(folder, party)
     with loaded.make_party() as machine:
-        courier = Courier(machine, loaded.make_post(), watch)
-        task = asyncio.create_task(courier.run())
+        carrier = WatchedCarrier(machine, loaded.make_connection(), watch)
+        task = asyncio.create_task(carrier.run())
         try:
-            yield courier
+            yield carrier
             if task.done():
                 task.result()
         finally:
-            await courier.hand_over()
+            await carrier.hand_over()
             await end([task])
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what must come; what never comes ends as the test's own failure."""
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def judged(party: Party) -> dict[tuple[str, int], bytes]:

@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused_with_its_field(
 def test_a_secret_that_others_may_read_is_refused(stream: Path, secret: str) -> None:
     (stream / "owner" / secret).chmod(0o640)
     with pytest.raises(InputError, match=r"0640.*chmod 600"):
-        load(stream, "owner").make_post()
+        load(stream, "owner").make_connection()
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff" * 50])

@@ -15,22 +15,22 @@ import pytest
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import Refused
 from anonymaly.noise import Noise
-from anonymaly.stream.programs import connection as mqtt
-from anonymaly.stream.programs.carrier import MOST_SENT, Courier
+from anonymaly.stream.programs import connection as connection_module
+from anonymaly.stream.programs.carrier import MOST_SENT, Carrier
 from anonymaly.stream.programs.seal import LARGEST_SEALED
 from anonymaly.stream.protocol import sensor as sensor_module
 from anonymaly.stream.protocol.corrector import Corrector
-from anonymaly.stream.protocol.declaration import Column, Declaration
-from anonymaly.stream.protocol.detector import Detector
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
+from anonymaly.stream.protocol.detector import StreamDetector
 from anonymaly.stream.protocol.local import LocalTransport
-from anonymaly.stream.protocol.messages import Message, Readings, Receipt
+from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.sensor import Sensor
-from tests.stream.programs.by_mqtt import BUDGET, broker, judged, load, prepare, running, until
+from tests.stream.programs.by_mqtt import BUDGET, broker, judged, load, prepare, running
 
 WINDOW = 20
-ROOM = Declaration(
+ROOM = StreamDeclaration(
     columns=[
         Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
         Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -82,7 +82,12 @@ def in_process(folder: Path, windows: int) -> tuple[set[bytes], dict[tuple[str, 
     owner = Owner(SENSORS, folder / "owner")
     heard: list[bytes] = []
     transport = LocalTransport(
-        [*sensors, Detector(streams, folder / "detector"), Corrector(streams, folder / "corrector"), owner],
+        [
+            *sensors,
+            StreamDetector(streams, folder / "detector"),
+            Corrector(streams, folder / "corrector"),
+            owner,
+        ],
         listener=lambda message: heard.append(message.to_bytes()),
     )
     for pair in zip(*(batches(name, windows) for name in SENSORS), strict=True):
@@ -91,11 +96,11 @@ def in_process(folder: Path, windows: int) -> tuple[set[bytes], dict[tuple[str, 
     return set(heard), judged(owner)
 
 
-async def send_all(couriers: list[Courier], windows: int) -> None:
+async def send_all(carriers: list[Carrier], windows: int) -> None:
     for pair in zip(*(batches(name, windows) for name in SENSORS), strict=True):
-        for courier, batch in zip(couriers, pair, strict=True):
-            assert isinstance(courier.party, Sensor)
-            await courier.send(await courier.call(courier.party.send, batch))
+        for carrier, batch in zip(carriers, pair, strict=True):
+            assert isinstance(carrier.party, Sensor)
+            await carrier.send(await carrier.call(carrier.party.send, batch))
 
 
 @pytest.mark.parametrize("restarts", [0, 2])
@@ -123,11 +128,11 @@ def test_through_a_broker_everything_is_said_as_in_one_process(
                 async with broker(folder):
                     if number == 0:
                         await send_all([first, second], windows)
-                    await until(lambda number=number: len(judged(owner.party)) > number)
+                    await owner.until(lambda number=number: len(judged(owner.party)) > number)
             async with broker(folder):
                 if restarts == 0:
                     await send_all([first, second], windows)
-                await until(lambda: len(judged(owner.party)) == len(SENSORS) * windows)
+                await owner.until(lambda: len(judged(owner.party)) == len(SENSORS) * windows)
                 await asyncio.gather(first.settled(0), second.settled(0))
             return judged(owner.party)
 
@@ -139,7 +144,7 @@ def test_through_a_broker_everything_is_said_as_in_one_process(
 
 
 def _is_receipt(data: bytes) -> bool:
-    return data[3] == Receipt.code
+    return data[3] == MessageReceipt.code
 
 
 def test_what_one_party_publishes_never_stops_another(
@@ -156,11 +161,11 @@ def test_what_one_party_publishes_never_stops_another(
             running(folder, "owner") as owner,
             running(folder, "sensor-room-1") as sensor,
         ):
-            await until(detector.post.connected.is_set)
+            await detector.connected()
             loaded = load(folder, hostile)
-            post = loaded.make_post()
-            address = post.broker
-            seal = post._seal
+            connection = loaded.make_connection()
+            address = connection.broker
+            seal = connection._seal
             about = "room-2"
             fine = seal.seal(Readings(about, 0, np.zeros((2, 2), np.int64)))
             rubbish = [
@@ -180,8 +185,8 @@ def test_what_one_party_publishes_never_stops_another(
             assert isinstance(sensor.party, Sensor)
             for batch in batches("room-1", 3):
                 await sensor.send(await sensor.call(sensor.party.send, batch))
-            await until(lambda: len(judged(owner.party)) == 3)
-            return detector.post.counts["dropped"]
+            await owner.until(lambda: len(judged(owner.party)) == 3)
+            return detector.connection.counts["dropped"]
 
     with caplog.at_level("WARNING", "anonymaly.stream"):
         dropped = asyncio.run(run(tmp_path / "mqtt"))
@@ -200,8 +205,8 @@ def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
             running(folder, "corrector") as corrector,
             running(folder, "sensor-room-1") as sensor,
         ):
-            await until(lambda: corrector.post.connected.is_set() and sensor.post.connected.is_set())
-            address = load(folder, "detector").make_post().broker
+            await asyncio.gather(corrector.connected(), sensor.connected())
+            address = load(folder, "detector").make_connection().broker
             async with aiomqtt.Client(
                 address.host, address.port, username=address.username, password=address.password,
                 identifier=address.username,
@@ -220,8 +225,8 @@ def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
                     async for message in client.messages:
                         heard.append(str(message.topic))
                         break
-            await until(lambda: corrector.post.counts["received"] >= 1)
-            assert corrector.post.counts["dropped"] == 0
+            await corrector.until(lambda: corrector.connection.counts["received"] >= 1)
+            assert corrector.connection.counts["dropped"] == 0
         return heard
 
     assert asyncio.run(listen(tmp_path / "mqtt")) == ["anonymaly/detector/from/sensor/room-1"]
@@ -234,7 +239,7 @@ def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, party: str) -> No
         password = folder / party / "broker.password"
         password.write_bytes((folder / "owner" / "broker.password").read_bytes())
         async with broker(folder):
-            await load(folder, party).make_post().run()
+            await load(folder, party).make_connection().run()
 
     with pytest.raises(Refused, match="does not let"):
         asyncio.run(run(tmp_path / "mqtt"))
@@ -246,20 +251,21 @@ def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(tm
     async def run(folder: Path) -> None:
         prepare(folder, ROOM)
         async with broker(folder), running(folder, "sensor-room-1") as sensor:
-            await until(sensor.post.connected.is_set)
+            await sensor.connected()
             assert isinstance(sensor.party, Sensor)
             readings = np.tile((20.0, 40.0), (windows * WINDOW, 1))
             await sensor.send(await sensor.call(sensor.party.send, readings))
             assert len(sensor._outbox) == MOST_SENT < sensor.party.waiting == 2 * windows
             waiting = asyncio.create_task(sensor.settled(16))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # it begins
+            await sensor.call(lambda: None)  # behind what it asked the party
             assert not waiting.done(), "nothing more is taken in while so much is on its way"
             async with (
                 running(folder, "detector"),
                 running(folder, "corrector"),
                 running(folder, "owner") as owner,
             ):
-                await until(lambda: len(judged(owner.party)) == windows)
+                await owner.until(lambda: len(judged(owner.party)) == windows)
             await waiting
 
     asyncio.run(run(tmp_path / "mqtt"))
@@ -268,25 +274,26 @@ def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(tm
 def test_one_sender_that_floods_takes_no_room_from_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mqtt, "MOST_FROM_ONE", 8 * mqtt.EACH)
-    monkeypatch.setattr(mqtt, "MOST_ARRIVED", 100 * mqtt.EACH)
+    monkeypatch.setattr(connection_module, "MOST_FROM_ONE", 8 * connection_module.EACH)
+    monkeypatch.setattr(connection_module, "MOST_ARRIVED", 100 * connection_module.EACH)
 
     async def run(folder: Path) -> list[tuple[str, int]]:
         prepare(folder, ROOM, SENSORS)
-        post = load(folder, "detector").make_post()
-        seals = {name: load(folder, f"sensor-{name}").make_post()._seal for name in SENSORS}
+        connection = load(folder, "detector").make_connection()
+        seals = {name: load(folder, f"sensor-{name}").make_connection()._seal for name in SENSORS}
 
         def arrive(name: str, message: Message) -> None:
             where = f"anonymaly/detector/from/sensor/{name}"
-            post._take(aiomqtt.Message(where, seals[name].seal(message), 1, False, 1, None))
+            connection._take(aiomqtt.Message(where, seals[name].seal(message), 1, False, 1, None))
 
         nothing = np.zeros((0, 2), np.int64)
         for window in range(1000):
             arrive("room-2", Readings("room-2", window, nothing))
         arrive("room-1", Readings("room-1", 0, nothing))
-        waiting = 1001 - post.counts["crowded out"]
+        waiting = 1001 - connection.counts["crowded out"]
         return [
-            (message.sensor, message.window) for message in [await post.arrived() for _ in range(waiting)]
+            (message.sensor, message.window)
+            for message in [await connection.arrived() for _ in range(waiting)]
         ]
 
     *flood, last = asyncio.run(run(tmp_path / "mqtt"))

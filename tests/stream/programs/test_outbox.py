@@ -11,7 +11,7 @@ import pytest
 
 import anonymaly.stream
 from anonymaly.stream.programs.outbox import FIRST_PAUSE, LONGEST_PAUSE, Outbox
-from anonymaly.stream.protocol.messages import Receipt, Thresholds
+from anonymaly.stream.protocol.messages import MessageReceipt, Thresholds
 
 
 def _messages(*windows: int) -> list[Thresholds]:
@@ -30,20 +30,20 @@ def test_a_message_is_sent_again_after_growing_pauses_until_its_receipt() -> Non
     pauses = [round(later - sooner, 6) for sooner, later in itertools.pairwise(moments)]
     assert pauses == sorted(pauses)
     assert pauses[-1] == LONGEST_PAUSE
-    assert outbox.confirm(Receipt("room-1", 0, Thresholds))
-    assert not outbox.confirm(Receipt("room-1", 0, Thresholds))
+    assert outbox.confirm(MessageReceipt("room-1", 0, Thresholds))
+    assert not outbox.confirm(MessageReceipt("room-1", 0, Thresholds))
     assert outbox.take_due(10**9) == []
 
 
 def test_what_has_no_room_comes_before_what_is_newer() -> None:
     outbox = Outbox(most=2)
     assert _windows(outbox.add(_messages(0, 1, 2), now=0)) == [0, 1]
-    outbox.confirm(Receipt("room-1", 0, Thresholds))
+    outbox.confirm(MessageReceipt("room-1", 0, Thresholds))
     assert outbox.behind
     assert outbox.add(_messages(3), now=0) == [], "3 would overtake 2"
     assert _windows(outbox.catch_up(_messages(1, 2, 3), now=0)) == [2]
     for window in (1, 2):
-        outbox.confirm(Receipt("room-1", window, Thresholds))
+        outbox.confirm(MessageReceipt("room-1", window, Thresholds))
     assert _windows(outbox.catch_up(_messages(3), now=0)) == [3]
     assert not outbox.behind
     assert _windows(outbox.add(_messages(3, 4), now=0)) == [4], "3 is on its way"

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from anonymaly.cli.main import run as run_program
-from anonymaly.stream.programs.processes import READINGS, Cast
+from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.readings import read_lines
 from tests.stream.programs.by_mqtt import free_port
 
@@ -48,8 +48,8 @@ def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path:
     assert again.returncode == 2
     assert "--force" in again.stderr
     config = "rooms/sensor-room-1/config.yaml"
-    with Cast(tmp_path / "rooms", []) as cast:
-        cast.kill("owner")
+    with Processes(tmp_path / "rooms", []) as processes:
+        processes.kill("owner")
         lines = (
             "celsius,time\n" + "".join(f"{20 + place / 10},8:{place}\n" for place in range(20)) + "odd,9:00\n"
         )

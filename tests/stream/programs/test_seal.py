@@ -15,7 +15,7 @@ from anonymaly.errors import InputError
 from anonymaly.stream.programs import seal
 from anonymaly.stream.programs.seal import LARGEST_SEALED, NotGenuine, Seal
 from anonymaly.stream.protocol import messages
-from anonymaly.stream.protocol.messages import Message, Readings, Receipt, Shifts, Suspects, Thresholds
+from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts, Suspects, Thresholds
 
 ADDRESSES = ("sensor/room-1", "sensor/room-2", "detector", "corrector", "owner")
 KEYS = {address: X25519PrivateKey.generate() for address in ADDRESSES}
@@ -29,7 +29,7 @@ SENT: list[Message] = [
     Shifts("room-1", 7, NUMBERS, 0, True),
     Suspects("room-1", 7, NUMBERS > 3),
     Thresholds("room-1", 7, 5, 9),
-    Receipt("room-1", 7, Readings, 0),
+    MessageReceipt("room-1", 7, Readings, 0),
 ]
 
 

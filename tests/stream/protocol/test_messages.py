@@ -18,8 +18,8 @@ from anonymaly.stream.protocol.messages import (
     KINDS,
     Candidates,
     Message,
+    MessageReceipt,
     Readings,
-    Receipt,
     Shifts,
     Suspects,
     Thresholds,
@@ -50,9 +50,9 @@ def any_message(draw: st.DrawFn) -> Message:
         Thresholds(*head, None, None),
         Candidates(*head, sets[0], sets[1]),
         Verdict(*head, *sets, complete=draw(st.booleans())),
-        Receipt(
+        MessageReceipt(
             *head,
-            draw(st.sampled_from([kind for kind in KINDS.values() if kind is not Receipt])),
+            draw(st.sampled_from([kind for kind in KINDS.values() if kind is not MessageReceipt])),
             draw(parts),
         ),
     ]

@@ -26,8 +26,8 @@ from anonymaly.stream import (
 )
 from anonymaly.stream.protocol.messages import (
     Candidates,
+    MessageReceipt,
     Readings,
-    Receipt,
     Shifts,
     Suspects,
     Thresholds,
@@ -64,8 +64,8 @@ def test_each_party_receives_exactly_this(tmp_path: Path) -> None:
     received: dict[str, set[type[Message]]] = defaultdict(set)
 
     def listen(message: Message) -> None:
-        kind = message.of if isinstance(message, Receipt) else type(message)
-        received[f"{message.recipient}{' receipt' if isinstance(message, Receipt) else ''}"].add(kind)
+        kind = message.of if isinstance(message, MessageReceipt) else type(message)
+        received[f"{message.recipient}{' receipt' if isinstance(message, MessageReceipt) else ''}"].add(kind)
 
     LocalTransport(parties.values(), listen).carry(sensor_of(parties).send(readings(35, 2)))
     assert received == {
@@ -79,14 +79,14 @@ def test_each_party_receives_exactly_this(tmp_path: Path) -> None:
     assert len(verdicts(parties)) == 5
     # What the messages hold, field by field: nothing of the readings themselves, and no share twice.
     assert {kind: {field.name for field in fields(kind)} - {"sensor", "window", "part", "last"} for kind in
-            (Readings, Shifts, Suspects, Thresholds, Candidates, Verdict, Receipt)} == {
+            (Readings, Shifts, Suspects, Thresholds, Candidates, Verdict, MessageReceipt)} == {
         Readings: {"values"},  # perturbed grid points
         Shifts: {"values"},  # rounded moves of the distance
         Suspects: {"members"},
         Thresholds: {"near", "far"},
         Candidates: {"near", "far"},
         Verdict: {"confirmed", "inward", "covered", "covered_far", "complete"},
-        Receipt: {"of"},
+        MessageReceipt: {"of"},
     }  # fmt: skip
     close(parties)
 
@@ -151,7 +151,7 @@ def test_lost_doubled_and_reordered_messages_and_crashes_change_nothing(tmp_path
         elif waiting:
             item = waiting.pop(chance.randrange(len(waiting)))
             key = (item.message.sensor, item.message.window, type(item.message), item.message.sequence)
-            if not isinstance(item.message, Receipt):
+            if not isinstance(item.message, MessageReceipt):
                 assert sent.setdefault(key, item.message.to_bytes()) == item.message.to_bytes()
             if chance.random() < 0.2:
                 continue  # lost
@@ -183,7 +183,7 @@ def test_a_replayed_message_is_acknowledged_and_has_no_effect(tmp_path: Path) ->
     for message in seen:
         answers = parties[message.recipient].handle(message)
         assert [type(answer.message) for answer in answers] == (
-            [] if isinstance(message, Receipt) else [Receipt]
+            [] if isinstance(message, MessageReceipt) else [MessageReceipt]
         )
     assert verdicts(parties) == before
     assert len(before) == 3
@@ -195,8 +195,8 @@ def test_a_second_version_of_a_batch_is_ignored(tmp_path: Path) -> None:
     first = Readings("room-1", 0, np.full((5, 1), 100), 0)
     other = Readings("room-1", 0, np.full((5, 1), 900), 0)
     rest = Readings("room-1", 0, np.full((5, 1), 100), 1, last=True)
-    assert [type(item.message) for item in detector.handle(first)] == [Receipt]
-    assert [type(item.message) for item in detector.handle(other)] == [Receipt]
+    assert [type(item.message) for item in detector.handle(first)] == [MessageReceipt]
+    assert [type(item.message) for item in detector.handle(other)] == [MessageReceipt]
     _, suspects = detector.handle(rest)
     assert isinstance(suspects.message, Suspects)
     assert not suspects.message.members.any()

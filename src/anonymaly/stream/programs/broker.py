@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,20 +65,21 @@ class Access(BaseTopicPlugin):  # type: ignore[misc]
         return self._access.allows(user, "write" if action == Action.PUBLISH else "read", topic or "")
 
 
-def run_broker(folder: Path) -> None:
+def run_broker(folder: Path, listening: Callable[[], object] | None = None) -> None:
     """Serve, on this machine alone, the users and topics of a folder that `set_up` wrote.
 
-    It ends when it is told to, at once: it has nothing to save, and closing its connections in order may
-    take for ever (`asyncio.wait_for` may swallow a cancellation in Python 3.11).
+    ``listening`` is called once parties can connect. A signal ends the broker at once: it has nothing to
+    save, and closing its connections one by one may never end (`asyncio.wait_for` may swallow a cancellation
+    in Python 3.11).
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
-    for name in ("amqtt", "transitions", "asyncio"):  # they tell of every connection that ends
+    for name in ("amqtt", "transitions", "asyncio"):  # they log every connection that ends
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    asyncio.run(_serve(folder))
+    asyncio.run(_serve(folder, listening))
 
 
-async def _serve(folder: Path) -> None:
+async def _serve(folder: Path, listening: Callable[[], object] | None) -> None:
     plugins = {"Passwords": "passwords", "Access": "access"}
     broker = Broker(
         BrokerConfig(
@@ -86,6 +88,8 @@ async def _serve(folder: Path) -> None:
         )
     )
     await broker.start()
+    if listening is not None:
+        listening()
     await asyncio.Event().wait()
 
 

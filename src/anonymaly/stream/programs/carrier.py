@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries a party's messages over its post: takes them in one by one, sends until a receipt comes."""
+"""Carries a party's messages over its connection: takes them in one by one, sends until a receipt comes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from anonymaly.errors import InputError
-from anonymaly.stream.programs.connection import Post
+from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.outbox import Outbox
-from anonymaly.stream.protocol.messages import Message, Readings, Receipt, Shifts
+from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts
 from anonymaly.stream.protocol.parties import Outgoing, Party
 
 MOST_SENT = 128  # messages whose receipts one party waits for at a time
@@ -25,8 +25,8 @@ Result = TypeVar("Result")
 Watcher = Callable[[Message, list[Outgoing]], object]
 
 
-class Courier:
-    """A party and its post.
+class Carrier:
+    """A party and its connection.
 
     The party works in a thread of its own, so that a large window does not keep the connection waiting.
 
@@ -34,15 +34,15 @@ class Courier:
     ----------
     party : Party
         Whose messages to carry.
-    post : Post
+    connection : Connection
         Over what.
     watch : callable, optional
         Called with every message that the party has taken in, and what it sends in return.
     """
 
-    def __init__(self, party: Party, post: Post, watch: Watcher | None = None) -> None:
+    def __init__(self, party: Party, connection: Connection, watch: Watcher | None = None) -> None:
         self.party = party
-        self.post = post
+        self.connection = connection
         self._watch = watch
         self._thread = ThreadPoolExecutor(1, "party")
         self._outbox = Outbox(MOST_SENT)
@@ -51,7 +51,7 @@ class Courier:
 
     async def run(self) -> None:
         """Carry messages until cancelled."""
-        work = [self.post.run(), self._take_in(), self._start_again(), self._send_again()]
+        work = [self.connection.run(), self._take_in(), self._start_again(), self._send_again()]
         work += [self._publish() for _ in range(PUBLISHERS)]
         tasks = [asyncio.create_task(part) for part in work]
         try:
@@ -75,8 +75,8 @@ class Courier:
     async def send(self, outgoing: Iterable[Outgoing]) -> None:
         """Send what the party wants sent; what there is no room for is in its journal and follows later."""
         messages = [item.message for item in outgoing]
-        receipts = [message for message in messages if isinstance(message, Receipt)]
-        others = [message for message in messages if not isinstance(message, Receipt)]
+        receipts = [message for message in messages if isinstance(message, MessageReceipt)]
+        others = [message for message in messages if not isinstance(message, MessageReceipt)]
         for message in receipts + self._outbox.add(others, self._now()):
             await self._queue.put(message)
 
@@ -90,14 +90,14 @@ class Courier:
 
     async def _take_in(self) -> None:
         while True:
-            message = await self.post.arrived()
+            message = await self.connection.arrived()
             try:
                 outgoing = await self.call(self._handle, message)
             except InputError as problem:
-                self.post.complain(message.sender, problem)
+                self.connection.complain(message.sender, problem)
                 continue
             await self.send(outgoing)
-            if isinstance(message, Receipt):
+            if isinstance(message, MessageReceipt):
                 self._outbox.confirm(message)
                 self._receipt_came.set()
                 if self._outbox.behind and len(self._outbox) <= MOST_SENT // 2:
@@ -119,10 +119,10 @@ class Courier:
     async def _start_again(self) -> None:
         """Send everything again over a new connection: the broker may have forgotten."""
         while True:
-            await self.post.connected.wait()
+            await self.connection.connected.wait()
             self._outbox.clear()
             await self._catch_up()
-            await self.post.lost.wait()
+            await self.connection.lost.wait()
 
     async def _send_again(self) -> None:
         while True:
@@ -134,7 +134,7 @@ class Courier:
         while True:
             message = await self._queue.get()
             try:
-                await self.post.publish(message)
+                await self.connection.publish(message)
             finally:
                 self._queue.task_done()
 

@@ -16,7 +16,7 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError, Refused
-from anonymaly.stream.programs.connection import BrokerAddress, Post
+from anonymaly.stream.programs.connection import BrokerAddress, Connection
 from anonymaly.stream.programs.keys import (
     LARGEST_FILE,
     parse_key,
@@ -27,8 +27,8 @@ from anonymaly.stream.programs.keys import (
 )
 from anonymaly.stream.programs.seal import Seal
 from anonymaly.stream.protocol.corrector import Corrector
-from anonymaly.stream.protocol.declaration import Declaration
-from anonymaly.stream.protocol.detector import Detector
+from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.detector import StreamDetector
 from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
@@ -66,7 +66,7 @@ class PartyConfig(Value):
     journal: StrictStr
     broker: BrokerEntry
     peers: dict[str, StrictStr]
-    streams: dict[str, Declaration] = Field(min_length=1)
+    streams: dict[str, StreamDeclaration] = Field(min_length=1)
     ledger: StrictStr | None = None
     budget: str | None = None
     anchor: StrictStr | None = None
@@ -159,7 +159,7 @@ class LoadedConfig:
             return self.make_sensor()
         if config.party == "owner":
             return Owner(config.streams, journal)
-        return (Detector if config.party == "detector" else Corrector)(config.streams, journal)
+        return (StreamDetector if config.party == "detector" else Corrector)(config.streams, journal)
 
     def make_sensor(self) -> Sensor:
         """Open a sensor with its ledger."""
@@ -179,14 +179,14 @@ class LoadedConfig:
         """Open an owner."""
         return Owner(self.config.streams, self.folder / self.config.journal)
 
-    def make_post(self) -> Post:
+    def make_connection(self) -> Connection:
         """Make the party's connection; call it where it will run."""
         broker = self.config.broker
         password = read_secret(self.folder / broker.password, field="broker.password").decode().strip()
         authorities = None if broker.tls is None else str(self.folder / broker.tls)
         address = BrokerAddress(broker.host, broker.port, broker.username, password, authorities)
         peers = {peer: read_public(text) for peer, text in self.config.peers.items()}
-        return Post(address, broker.prefix, Seal(self.config.address, self.key, peers))
+        return Connection(address, broker.prefix, Seal(self.config.address, self.key, peers))
 
     def _check_keys(self) -> None:
         ours = public_text(self.key)

@@ -22,7 +22,7 @@ from aiomqtt.exceptions import MqttConnectError
 from anonymaly.errors import InputError, Refused
 from anonymaly.stream.programs.mosquitto import inbox, topic
 from anonymaly.stream.programs.seal import NotGenuine, Seal
-from anonymaly.stream.protocol.messages import Message, Receipt
+from anonymaly.stream.protocol.messages import Message, MessageReceipt
 
 MOST_FROM_ONE = 16 * 2**20  # bytes of one sender that wait here: one that floods takes no room from others
 MOST_ARRIVED = 64 * 2**20  # bytes that wait here, of all senders together
@@ -50,7 +50,7 @@ class BrokerAddress:
     authorities: str | None = None  # a file with the certificates that vouch for the broker; None: no TLS
 
 
-class Post:
+class Connection:
     """A party's connection, which comes back by itself when it is lost.
 
     Parameters
@@ -176,7 +176,7 @@ class Post:
             self.complain(sender, problem)
             return
         size = EACH + len(_payload(packet))
-        scarce = 1 if isinstance(message, Receipt) else 2  # a receipt makes room where others wait
+        scarce = 1 if isinstance(message, MessageReceipt) else 2  # a receipt makes room where others wait
         if (
             scarce * (self._room.total() + size) > MOST_ARRIVED
             or scarce * (self._room[message.sender] + size) > MOST_FROM_ONE

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from anonymaly.stream.protocol.messages import Message, Receipt
+from anonymaly.stream.protocol.messages import Message, MessageReceipt
 
 FIRST_PAUSE = 2.0  # seconds
 LONGEST_PAUSE = 10.0
@@ -36,7 +36,7 @@ class Outbox:
     [0]
     >>> outbox.take_due(now=1), [message.window for message in outbox.take_due(now=2)]
     ([], [0])
-    >>> outbox.behind, outbox.confirm(Receipt("room-1", 0, Thresholds)), len(outbox)
+    >>> outbox.behind, outbox.confirm(MessageReceipt("room-1", 0, Thresholds)), len(outbox)
     (True, True, 0)
     """
 
@@ -66,7 +66,7 @@ class Outbox:
         self.behind = False
         return self.add(messages, now)
 
-    def confirm(self, receipt: Receipt) -> bool:
+    def confirm(self, receipt: MessageReceipt) -> bool:
         """Forget what a receipt is for; say whether it was known."""
         label = (receipt.of, receipt.sensor, receipt.window, receipt.part)
         return self._sent.pop(label, None) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterable
-from multiprocessing.connection import Connection, wait
+from multiprocessing import connection as pipes
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import TracebackType
@@ -18,10 +18,10 @@ from anonymaly.stream.programs.setup import BROKER, CONFIG, folder_of
 
 READINGS = "readings.csv"  # in a sensor's folder
 SERVERS = (BROKER, "detector", "corrector", "owner")
-FAREWELL = 5.0  # seconds to end in order
+LONGEST_END = 5.0  # seconds for a process to end by itself before it is killed
 
 
-class Cast:
+class Processes:
     """Processes by the addresses of their parties; the broker is ``broker``.
 
     What they import takes seconds, so a fork server imports it once.
@@ -38,20 +38,20 @@ class Cast:
         self.folder = folder
         self.addresses = [*SERVERS, *(f"sensor/{name}" for name in sensors)]
         self._processes: dict[str, ForkServerProcess] = {}
-        self._ears: dict[str, Connection[Any, Event]] = {}
+        self._reports: dict[str, pipes.Connection[Any, Event]] = {}
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([__name__, "anonymaly.stream.programs.broker"])
 
     def start(self, address: str) -> None:
         """Start a party, or start it again."""
-        ear, mouth = self._context.Pipe(duplex=False)
-        play = play_broker if address == BROKER else play_party
+        receiving, sending = self._context.Pipe(duplex=False)
+        run = run_broker_here if address == BROKER else run_party
         process = self._context.Process(
-            target=play, args=(self.folder / folder_of(address), mouth), name=address, daemon=True
+            target=run, args=(self.folder / folder_of(address), sending), name=address, daemon=True
         )
         process.start()
-        mouth.close()
-        self._processes[address], self._ears[address] = process, ear
+        sending.close()
+        self._processes[address], self._reports[address] = process, receiving
 
     def kill(self, address: str) -> None:
         """End a party in the middle of whatever it does."""
@@ -62,21 +62,20 @@ class Cast:
         """Return the number of a party's process."""
         return self._processes[address].pid or 0
 
-    def is_alive(self, address: str) -> bool:
-        """Say whether a party runs."""
-        return self._processes[address].is_alive()
-
-    def hear(self, timeout: float) -> list[Event]:
-        """Return what the parties tell, after so many seconds at the latest."""
-        speakers = {ear: address for address, ear in self._ears.items()}
-        heard = []
-        for ear in wait(list(speakers), timeout):
-            address = speakers[ear]  # type: ignore[index]
-            try:
-                heard.append({"from": address, **self._ears[address].recv()})
-            except (EOFError, OSError):
-                self._ears.pop(address).close()
-        return heard
+    def wait_for_reports(self, timeout: float) -> list[Event]:
+        """Return what the parties report next; nothing if none reports for ``timeout`` seconds."""
+        while True:
+            senders = {receiving: address for address, receiving in self._reports.items()}
+            ready = pipes.wait(list(senders), timeout)
+            reports = []
+            for receiving in ready:
+                address = senders[receiving]  # type: ignore[index]
+                try:
+                    reports.append({"from": address, **self._reports[address].recv()})
+                except (EOFError, OSError):  # the process has ended
+                    self._reports.pop(address).close()
+            if reports or not ready:
+                return reports
 
     def __enter__(self) -> Self:
         for address in self.addresses:
@@ -89,29 +88,29 @@ class Cast:
         for process in reversed(self._processes.values()):
             process.terminate()
         for process in reversed(self._processes.values()):
-            process.join(FAREWELL)
+            process.join(LONGEST_END)
             if process.is_alive():
                 process.kill()
                 process.join()
 
 
-def play_broker(folder: Path, _: Connection[Event, Any]) -> None:
-    """Be the broker."""
+def run_broker_here(folder: Path, _: pipes.Connection[Event, Any]) -> None:
+    """Run the broker in this process; it reports nothing."""
     from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415  (an extra)
 
     run_broker(folder)
 
 
-def play_party(folder: Path, mouth: Connection[Event, Any]) -> None:
-    """Be the party whose folder it is, and tell what happens."""
+def run_party(folder: Path, sending: pipes.Connection[Event, Any]) -> None:
+    """Run the party of a folder in this process, and report what happens."""
     loaded = PartyConfig.load(folder / CONFIG)
 
-    def tell(event: Event) -> None:
-        mouth.send(event)
+    def report(event: Event) -> None:
+        sending.send(event)
 
     if loaded.config.party == "sensor":
-        run_sensor(loaded, tell, lambda sensor: read_file(folder / READINGS, sensor))
+        run_sensor(loaded, report, lambda sensor: read_file(folder / READINGS, sensor))
     elif loaded.config.party == "owner":
-        run_owner(loaded, tell)
+        run_owner(loaded, report)
     else:
-        run_server(loaded, tell)
+        run_server(loaded, report)

@@ -15,7 +15,7 @@ import numpy as np
 
 from anonymaly.errors import BudgetExceeded
 from anonymaly.noise import Noise
-from anonymaly.stream.programs.carrier import Courier, end
+from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.config import LoadedConfig
 from anonymaly.stream.programs.readings import Batch
 from anonymaly.stream.protocol.messages import Message, Suspects, Verdict
@@ -30,7 +30,7 @@ MOST_BATCHES = 2  # read ahead
 
 Event = dict[str, Any]
 Tell = Callable[[Event], object]
-Work = Callable[[Courier], Awaitable[None]]
+Work = Callable[[Carrier], Awaitable[None]]
 
 
 def run_server(loaded: LoadedConfig, tell: Tell) -> None:
@@ -56,7 +56,7 @@ def run_owner(loaded: LoadedConfig, tell: Tell, *, after: int = 0, until: int | 
                 tell(describe_judgement(judgement))
                 last = judgement.number
 
-        async def work(courier: Courier) -> None:
+        async def work(carrier: Carrier) -> None:
             say_new()
             while until is None or last < until:
                 news.clear()
@@ -71,19 +71,19 @@ def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Ite
     """Send readings until there are none left, the budget is spent, or stopped; tell of every batch."""
     with loaded.make_sensor() as sensor:
 
-        async def work(courier: Courier) -> None:
-            await courier.call(_warm_up, sensor)
+        async def work(carrier: Carrier) -> None:
+            await carrier.call(_warm_up, sensor)
             try:
                 async for batch in _read_ahead(batches(sensor)):
-                    await courier.settled(MOST_UNSETTLED)
-                    await courier.send(await courier.call(sensor.send, batch))
-                    tell(await courier.call(describe_sensor, sensor, "sent"))
-                await courier.send(await courier.call(sensor.flush))
+                    await carrier.settled(MOST_UNSETTLED)
+                    await carrier.send(await carrier.call(sensor.send, batch))
+                    tell(await carrier.call(describe_sensor, sensor, "sent"))
+                await carrier.send(await carrier.call(sensor.flush))
             except BudgetExceeded:
-                await courier.settled(0)  # what was paid for still arrives
+                await carrier.settled(0)  # what was paid for still arrives
                 raise
-            await courier.settled(0)
-            tell(await courier.call(describe_sensor, sensor, "arrived"))
+            await carrier.settled(0)
+            tell(await carrier.call(describe_sensor, sensor, "arrived"))
 
         asyncio.run(_run(loaded, sensor, work, None))
 
@@ -100,7 +100,7 @@ async def _run(
     watch: Callable[[Message, list[Outgoing]], object] | None,
 ) -> None:
     """Carry a party's messages until its work is done or a signal comes."""
-    courier = Courier(party, loaded.make_post(), watch)
+    carrier = Carrier(party, loaded.make_connection(), watch)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     # The client leaves loose ends when a connection breaks, of which asyncio would tell at length.
@@ -108,13 +108,13 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     tasks: list[asyncio.Task[Any]] = [
-        asyncio.create_task(courier.run()),
+        asyncio.create_task(carrier.run()),
         asyncio.create_task(stopped.wait()),
     ]
     if work is not None:
-        tasks.append(asyncio.create_task(_await(work(courier))))
+        tasks.append(asyncio.create_task(_await(work(carrier))))
     done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    await courier.hand_over()
+    await carrier.hand_over()
     await end(running)
     for task in done:
         task.result()

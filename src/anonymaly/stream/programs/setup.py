@@ -18,7 +18,7 @@ from anonymaly.stream.programs.config import Role, peers_of
 from anonymaly.stream.programs.keys import public_text, write_key, write_secret
 from anonymaly.stream.programs.mosquitto import AccessList, configuration, password_line
 from anonymaly.stream.programs.seal import LARGEST_SEALED
-from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 
 BROKER = "broker"
@@ -27,10 +27,10 @@ _KEY, _PASSWORD = "private.key", "broker.password"
 _TOPIC_BYTES = 500  # what a packet has beside its message
 
 
-def example_declaration() -> Declaration:
+def example_declaration() -> StreamDeclaration:
     """Return a stream to try out: a room's temperature, sixteen readings to a window."""
     celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1, scale=1)
-    return Declaration(
+    return StreamDeclaration(
         columns=[celsius], epsilon="5", window=16, layer=30, model="radius", parameters={"radius": 25}
     )
 
@@ -49,7 +49,7 @@ def folder_of(address: str) -> str:
 def set_up(
     folder: Path,
     sensors: Sequence[str],
-    declaration: Declaration,
+    declaration: StreamDeclaration,
     *,
     budget: Number,
     host: str = "127.0.0.1",
@@ -134,7 +134,7 @@ def _config(
     role: Role,
     peers: dict[str, str],
     streams: list[str],
-    declaration: Declaration,
+    declaration: StreamDeclaration,
     budget: str,
     broker: dict[str, str | int],
 ) -> str:

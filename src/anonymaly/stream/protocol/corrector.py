@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.stream.protocol.correction import missed_layers, split_suspects
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.messages import Candidates, Message, Shifts, Suspects, Thresholds, Verdict
-from anonymaly.stream.protocol.windows import Server, refused
+from anonymaly.stream.protocol.server import StreamServer, refused
 
 
-class Corrector(Server):
+class Corrector(StreamServer):
     """Keeps the suspects that hardly moved, and finds readings that were hidden by their move.
 
     Parameters
     ----------
     streams : mapping
-        Each sensor's name → its `Declaration`.
+        Each sensor's name → its `StreamDeclaration`.
     journal : path
         The corrector's own file.
 
@@ -37,7 +37,7 @@ class Corrector(Server):
     ('detector', 40, 2040)
     """
 
-    def __init__(self, streams: Mapping[str, Declaration], journal: str | Path) -> None:
+    def __init__(self, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
         super().__init__("corrector", streams, journal)
 
     def _advance(self, message: Message) -> list[Message]:

@@ -25,7 +25,7 @@ from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_rate
 from anonymaly.stream.protocol.correction import Gap
 from anonymaly.stream.protocol.encoding import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS
-from anonymaly.stream.protocol.models import Model, make_model
+from anonymaly.stream.protocol.models import SuspectModel, make_model
 
 MOST_STEPS = 2**40  # far below what floats can count, so that rounding to the grid is exact to the step
 
@@ -118,7 +118,7 @@ class Column(Value):
         return np.asarray((self.range.low - centre + numbers * self.step) / scale, np.float64)
 
 
-class Declaration(Value):
+class StreamDeclaration(Value):
     """A stream's public facts, the same for every party.
 
     Parameters
@@ -143,7 +143,7 @@ class Declaration(Value):
     Examples
     --------
     >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
-    >>> room = Declaration(columns=[celsius], epsilon=0.5, window=1000, layer=2.0)
+    >>> room = StreamDeclaration(columns=[celsius], epsilon=0.5, window=1000, layer=2.0)
     >>> room.cost_of(100)  # in billionths
     50000000000
     """
@@ -184,7 +184,7 @@ class Declaration(Value):
         return columns
 
     @model_validator(mode="after")
-    def _usable(self) -> Declaration:
+    def _usable(self) -> StreamDeclaration:
         for column in self.columns:
             read_rate(column.rate(self.nano), field=f"{column.name}.step")
         if self.layer / self.precision > LARGEST_NUMBER:
@@ -211,7 +211,7 @@ class Declaration(Value):
         """Return the most that readings of one person lose together, all in range: T·d·ε, in billionths."""
         return readings * len(self.columns) * self.nano
 
-    def make_model(self) -> Model:
+    def make_model(self) -> SuspectModel:
         """Return the detector's model, or say what is wrong with its parameters."""
         return make_model(self.model, dict(self.parameters))
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.messages import Candidates, Message, Readings, Suspects, Thresholds
-from anonymaly.stream.protocol.windows import Server, refused
+from anonymaly.stream.protocol.server import StreamServer, refused
 
 
-class Detector(Server):
+class StreamDetector(StreamServer):
     """Finds suspects among perturbed readings, and says who lies beyond the distances it is then given.
 
     Parameters
     ----------
     streams : mapping
-        Each sensor's name → its `Declaration`.
+        Each sensor's name → its `StreamDeclaration`.
     journal : path
         The detector's own file.
 
@@ -29,14 +29,14 @@ class Detector(Server):
     >>> from anonymaly.stream import Column, Declaration
     >>> column = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
     >>> room = Declaration(columns=[column], epsilon=0.5, window=3, layer=2.0, model="radius")
-    >>> detector = Detector({"room-1": room}, folder / "detector.journal")
+    >>> detector = StreamDetector({"room-1": room}, folder / "detector.journal")
     >>> batch = Readings("room-1", 0, np.array([[100], [104], [390]]), last=True)
     >>> receipt, suspects = detector.handle(batch)
     >>> suspects.recipient, suspects.message.members.tolist()
     ('corrector', [False, False, True])
     """
 
-    def __init__(self, streams: Mapping[str, Declaration], journal: str | Path) -> None:
+    def __init__(self, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
         super().__init__("detector", streams, journal)
 
     def _advance(self, message: Message) -> list[Message]:
@@ -51,14 +51,14 @@ class Detector(Server):
             return self._look_beyond(message, stream)
         raise refused("is none that a detector takes")
 
-    def _suspect(self, message: Message, stream: Declaration) -> list[Message]:
+    def _suspect(self, message: Message, stream: StreamDeclaration) -> list[Message]:
         values = self._values(message.sensor, message.window, Readings)
         members = stream.make_model().suspects(stream.places(values))
         suspects = Suspects(message.sensor, message.window, members)
         self._journal.add(suspects)
         return [suspects]
 
-    def _look_beyond(self, message: Thresholds, stream: Declaration) -> list[Message]:
+    def _look_beyond(self, message: Thresholds, stream: StreamDeclaration) -> list[Message]:
         found = self._journal.parts(message.sensor, message.window, Suspects)
         if not found:
             raise refused("answers suspects that were never named")

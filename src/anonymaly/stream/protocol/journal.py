@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from anonymaly.errors import InputError
-from anonymaly.stream.protocol.messages import Message, Readings, Receipt, Shifts, read_message
+from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts, read_message
 
 Kind = TypeVar("Kind", bound=Message)
 
@@ -143,7 +143,7 @@ class Journal:
             (*key, message.to_bytes()),
         )
 
-    def settle(self, receipt: Receipt) -> None:
+    def settle(self, receipt: MessageReceipt) -> None:
         """Forget a message that arrived; a second receipt changes nothing."""
         key = (receipt.sensor, receipt.window, receipt.of.code, receipt.sequence)
         self._file.execute(f"DELETE FROM outbox WHERE {_THIS} AND sequence = ?", key)  # noqa: S608

@@ -9,7 +9,7 @@ bit is refused.
     sensor ── Readings ──► detector ── Suspects, Candidates ──► corrector ── Verdict ──► owner
     sensor ── Shifts ────► corrector ── Thresholds ───────────► detector
 
-Each of these is answered by a ``Receipt``, so that its sender need not send it again.
+Each of these is answered by a ``MessageReceipt``, so that its sender need not send it again.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class Verdict(Message):
 
 
 @dataclass(frozen=True, eq=False)
-class Receipt(Message):
+class MessageReceipt(Message):
     """That a message arrived and is kept: its sender need not send it again."""
 
     of: type[Message]
@@ -289,12 +289,12 @@ class Receipt(Message):
         return _address(self.of.sender_role, self.sensor)
 
     @classmethod
-    def for_message(cls, message: Message) -> Receipt:
+    def for_message(cls, message: Message) -> MessageReceipt:
         """Return the receipt of a message.
 
         Examples
         --------
-        >>> Receipt.for_message(Thresholds("room-1", 3, None, None)).recipient
+        >>> MessageReceipt.for_message(Thresholds("room-1", 3, None, None)).recipient
         'corrector'
         """
         return cls(message.sensor, message.window, type(message), message.sequence)
@@ -306,13 +306,13 @@ class Receipt(Message):
     def _read(cls, sensor: str, window: int, body: bytes) -> Self:
         part, code = unpack(RECEIPT, body)
         kind = KINDS.get(code)
-        if kind is None or kind is Receipt or part >= MOST_BATCHES:
+        if kind is None or kind is MessageReceipt or part >= MOST_BATCHES:
             raise broken("is a receipt of something unknown")
         return cls(sensor, window, kind, part)
 
 
 KINDS: dict[int, type[Message]] = {
-    kind.code: kind for kind in (Readings, Shifts, Suspects, Thresholds, Candidates, Verdict, Receipt)
+    kind.code: kind for kind in (Readings, Shifts, Suspects, Thresholds, Candidates, Verdict, MessageReceipt)
 }
 
 

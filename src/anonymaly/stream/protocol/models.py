@@ -20,7 +20,7 @@ from anonymaly.errors import InputError
 from anonymaly.stream.protocol.neighbourhoods import Squares
 
 
-class Model(ABC):
+class SuspectModel(ABC):
     """Says which places stand out among all of them.
 
     Examples
@@ -38,7 +38,7 @@ class Model(ABC):
 
 
 @dataclass(frozen=True)
-class Dbscan(Model):
+class Dbscan(SuspectModel):
     """The noise points of DBSCAN, as in the paper.
 
     A point is a core point if at least ``neighbours`` points lie within ``radius`` of it, itself among them;
@@ -63,7 +63,7 @@ class Dbscan(Model):
 
 
 @dataclass(frozen=True)
-class Neighbours(Model):
+class Neighbours(SuspectModel):
     """The share ``outliers`` of points that are farthest from their k-th other point."""
 
     outliers: float = 0.1
@@ -80,7 +80,7 @@ class Neighbours(Model):
 
 
 @dataclass(frozen=True)
-class Radius(Model):
+class Radius(SuspectModel):
     """All points farther than ``radius`` from the centre: the cheapest, one look at each reading."""
 
     radius: float = 1.0
@@ -93,7 +93,7 @@ class Radius(Model):
 
 
 @dataclass(frozen=True)
-class IsolationForest(Model):
+class IsolationForest(SuspectModel):
     """The share ``outliers`` that random cuts isolate soonest (scikit-learn's, with a fixed seed)."""
 
     outliers: float = 0.1
@@ -111,10 +111,12 @@ class IsolationForest(Model):
         return _largest(-forest.score_samples(places), self.outliers)
 
 
-MODELS: dict[str, type[Model]] = {kind.name: kind for kind in (Dbscan, IsolationForest, Neighbours, Radius)}
+MODELS: dict[str, type[SuspectModel]] = {
+    kind.name: kind for kind in (Dbscan, IsolationForest, Neighbours, Radius)
+}
 
 
-def make_model(name: str, parameters: Mapping[str, Any]) -> Model:
+def make_model(name: str, parameters: Mapping[str, Any]) -> SuspectModel:
     """Return a model by name, or say what is wrong with it.
 
     Examples

@@ -11,7 +11,7 @@ from typing import Self
 
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.journal import Journal
-from anonymaly.stream.protocol.messages import Message, Receipt
+from anonymaly.stream.protocol.messages import Message, MessageReceipt
 
 MOST_OPEN = 256  # windows of one sensor that a party keeps at a time; later ones are refused until it is done
 MOST_RESENT = 256  # messages that one call of `resume` returns
@@ -57,7 +57,7 @@ class Party(ABC):
                 f"is not for {self.address}", field="message", next_step="It was ignored; check the topics."
             )
         with self._journal.transaction():
-            if isinstance(message, Receipt):
+            if isinstance(message, MessageReceipt):
                 self._journal.settle(message)
                 return []
             made = self._take(message)
@@ -91,7 +91,7 @@ class Party(ABC):
         """Enter a message that is for this party into the journal; return what follows from it."""
 
     def _receipt(self, message: Message) -> Outgoing:
-        return _outgoing(Receipt.for_message(message))
+        return _outgoing(MessageReceipt.for_message(message))
 
 
 def _outgoing(message: Message) -> Outgoing:

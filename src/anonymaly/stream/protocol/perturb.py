@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import LARGEST_NUMBER
 
 
@@ -25,7 +25,7 @@ class Perturbed:
     shifts: Integers
 
 
-def read_readings(declaration: Declaration, readings: Any) -> Floats:
+def read_readings(declaration: StreamDeclaration, readings: Any) -> Floats:
     """Return readings as rows of the declared columns, or say what is wrong with them.
 
     Parameters
@@ -63,7 +63,7 @@ def read_readings(declaration: Declaration, readings: Any) -> Floats:
     return rows
 
 
-def perturb(declaration: Declaration, rows: Floats, noise: Noise) -> Perturbed:
+def perturb(declaration: StreamDeclaration, rows: Floats, noise: Noise) -> Perturbed:
     """Round readings to the grid, add two-sided geometric noise, and say how far each moved.
 
     Examples
@@ -71,7 +71,7 @@ def perturb(declaration: Declaration, rows: Floats, noise: Noise) -> Perturbed:
     >>> from anonymaly import Interval
     >>> from anonymaly.stream import Column
     >>> column = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.5)
-    >>> room = Declaration(columns=[column], epsilon=1, window=3, layer=2.0)
+    >>> room = StreamDeclaration(columns=[column], epsilon=1, window=3, layer=2.0)
     >>> made = perturb(room, np.array([[20.0], [21.0], [75.0]]), Noise.seeded(1))
     >>> made.values.ravel().tolist(), made.shifts.tolist()
     ([-67, 1, 133], [2175, 425, 75])

@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 
 ANY_NUMBER = 10**9  # a batch costs a person the same however many readings of theirs there are elsewhere
 NOT_COVERED = (
@@ -29,13 +29,13 @@ class StreamPromise:
     >>> from anonymaly import Interval
     >>> from anonymaly.stream import Column
     >>> column = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
-    >>> room = Declaration(columns=[column], epsilon=0.5, window=1000, layer=2.0)
+    >>> room = StreamDeclaration(columns=[column], epsilon=0.5, window=1000, layer=2.0)
     >>> promise = StreamPromise(room, readings=60)
     >>> promise.reading.epsilon, promise.together.epsilon, promise.beyond.epsilon
     ('0.5', '30', '2.5')
     """
 
-    declaration: Declaration
+    declaration: StreamDeclaration
     readings: int
 
     @property
@@ -86,7 +86,7 @@ class StreamPromise:
         return {column.name: column.range for column in self.declaration.columns}
 
 
-def batch_guarantee(declaration: Declaration, readings: int, rows: int = ANY_NUMBER) -> Guarantee:
+def batch_guarantee(declaration: StreamDeclaration, readings: int, rows: int = ANY_NUMBER) -> Guarantee:
     """Return what a batch costs a person with up to ``rows`` readings in the stream, all in range."""
     ranges = {column.name: column.range for column in declaration.columns}
     return Guarantee(ValuesWithin(ranges, rows=rows), to_text(declaration.cost_of(readings)))

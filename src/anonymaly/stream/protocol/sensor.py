@@ -15,13 +15,13 @@ from anonymaly.errors import BudgetExceeded, InputError, LedgerError
 from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.noise import Noise
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import LARGEST_BATCH, MOST_BATCHES, read_name
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.perturb import perturb, read_readings
 from anonymaly.stream.protocol.promise import StreamPromise, batch_guarantee
-from anonymaly.stream.protocol.windows import refused
+from anonymaly.stream.protocol.server import refused
 from anonymaly.version import __version__
 
 Place = tuple[int, int, int]  # window, batch, readings that the window has
@@ -35,7 +35,7 @@ class Sensor(Party):
     ----------
     name : str
         What the others call it.
-    declaration : Declaration
+    declaration : StreamDeclaration
         What is public about its readings.
     journal : path
         The sensor's own file: what was sent and not yet acknowledged.
@@ -52,7 +52,7 @@ class Sensor(Party):
     >>> from anonymaly import Interval
     >>> from anonymaly.stream import Column
     >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
-    >>> room = Declaration(columns=[celsius], epsilon=0.5, window=4, layer=2.0)
+    >>> room = StreamDeclaration(columns=[celsius], epsilon=0.5, window=4, layer=2.0)
     >>> sensor = Sensor("room-1", room, journal=folder / "s.journal", ledger=folder / "s.ledger", budget=2)
     >>> [(item.recipient, item.message.last) for item in sensor.send([20.1, 20.3, 19.8, 74.0])]
     [('detector', True), ('corrector', True)]
@@ -67,7 +67,7 @@ class Sensor(Party):
     def __init__(
         self,
         name: str,
-        declaration: Declaration,
+        declaration: StreamDeclaration,
         *,
         journal: str | Path,
         ledger: str | Path,

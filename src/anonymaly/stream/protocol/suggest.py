@@ -22,7 +22,7 @@ from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.protocol.correction import Gap, Layers, Split, missed_layers, split_suspects
-from anonymaly.stream.protocol.declaration import Column, Declaration
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.perturb import Perturbed, perturb
 
 RADII = (0.1, 0.3, 1.0, 2.0)  # times the noise's scale, which is 1/ε of the range
@@ -47,7 +47,7 @@ class Corrected:
         return self.split.confirmed | layers.inward | layers.covered | layers.covered_far
 
 
-def correct(declaration: Declaration, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
+def correct(declaration: StreamDeclaration, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
     """Do what detector and corrector do to one window, message by message, without the messages."""
     suspects = declaration.make_model().suspects(declaration.places(perturbed.values))
     split = split_suspects(perturbed.shifts, suspects, gap or declaration.gap)
@@ -70,7 +70,7 @@ def suggest(
     window: int,
     share: float = 0.1,
     noise: Noise | None = None,
-) -> Declaration:
+) -> StreamDeclaration:
     """Return a declaration that suits the history.
 
     Parameters
@@ -135,7 +135,7 @@ class _Trials:
     window: int
     noise: Noise
 
-    def best(self) -> Declaration:
+    def best(self) -> StreamDeclaration:
         """Return the declaration with the best of the settings."""
         stride = -(-len(self.history) // LARGEST_TRIED)
         rows, known = self.history[::stride], self.outliers[::stride]
@@ -158,9 +158,9 @@ class _Trials:
         *_, radius, part = max(ranked)
         return self._declare(radius, max(2, round(part * self.window)))
 
-    def _declare(self, radius: float, neighbours: int) -> Declaration:
+    def _declare(self, radius: float, neighbours: int) -> StreamDeclaration:
         noise_scale = 1 / float(self.epsilon)
-        declared = Declaration(
+        declared = StreamDeclaration(
             columns=self.columns,
             epsilon=self.epsilon,
             window=self.window,
@@ -170,4 +170,4 @@ class _Trials:
         grid = np.column_stack([column.to_grid(self.history[:, i]) for i, column in enumerate(self.columns)])
         distances = declared.distances(grid[self.outliers])
         layer = float(f"{np.ptp(distances):.4g}")
-        return Declaration.read({**declared.to_dict(), "layer": layer})
+        return StreamDeclaration.read({**declared.to_dict(), "layer": layer})

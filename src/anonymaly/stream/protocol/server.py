@@ -10,19 +10,19 @@ import numpy as np
 
 from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
-from anonymaly.stream.protocol.declaration import Declaration
+from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import MOST_OPEN, Party
 
 
-class Server(Party):
+class StreamServer(Party):
     """A party that gathers the windows of many sensors: the detector, the corrector."""
 
-    def __init__(self, address: str, streams: Mapping[str, Declaration], journal: str | Path) -> None:
+    def __init__(self, address: str, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
         if not isinstance(streams, Mapping) or not streams:
             raise InputError(
-                "must map each sensor's name to its Declaration",
+                "must map each sensor's name to its StreamDeclaration",
                 field="streams",
                 next_step='Give, for instance, {"room-1": declaration}.',
             )
@@ -65,10 +65,10 @@ class Server(Party):
         return np.concatenate([part.values for part in self._journal.parts(sensor, window, kind)])
 
 
-def _declaration(stream: Declaration) -> Declaration:
-    if not isinstance(stream, Declaration):
+def _declaration(stream: StreamDeclaration) -> StreamDeclaration:
+    if not isinstance(stream, StreamDeclaration):
         raise InputError(
-            f"must be a Declaration, got {type(stream).__name__}",
+            f"must be a StreamDeclaration, got {type(stream).__name__}",
             field="streams",
             next_step="Give am.stream.Declaration(columns=…, epsilon=…, window=…, layer=…).",
         )
