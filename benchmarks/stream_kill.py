@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import socket
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ from rich.table import Table
 
 from anonymaly.declare.domain import Interval
 from anonymaly.stream.programs.config import PartyConfig
-from anonymaly.stream.programs.processes import READINGS, Processes
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
 from anonymaly.stream.programs.setup import set_up
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
@@ -42,11 +41,8 @@ ROOM = StreamDeclaration(
 )
 
 
-def prepare(folder: Path, windows: int) -> int:
+def prepare(folder: Path, port: int, windows: int) -> int:
     """Write keys, configurations and readings; return how many readings each sensor has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     set_up(folder, SENSORS, ROOM, budget=10**6, port=port)
     count = windows // len(SENSORS) * WINDOW
     for name in SENSORS:
@@ -69,9 +65,9 @@ def main() -> int:
     judged_differently = 0
     arrived: set[str] = set()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
-        count = prepare(folder, options.windows)
+        count = prepare(folder, port, options.windows)
         wanted = {(sensor, window) for sensor in SENSORS for window in range(count // WINDOW)}
         with Processes(folder, SENSORS) as processes:
             next_kill, deck = time.monotonic(), list[str]()

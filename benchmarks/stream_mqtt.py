@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import sys
 import tempfile
 import time
@@ -22,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.programs.processes import READINGS, Processes
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
 from anonymaly.stream.programs.setup import set_up
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
@@ -61,11 +60,8 @@ def main() -> int:
     options = parser.parse_args()
     count = options.windows * options.window
     memory: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         set_up(folder, SENSORS, declare(options.window), budget=10**8, port=port)
         for sensor in SENSORS:
             lines = [f"{20 + (place % 13) / 5},{40 + place % 7}" for place in range(count)]

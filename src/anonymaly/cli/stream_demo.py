@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import socket
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from anonymaly.cli.stream_broker import broker_here
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
-from anonymaly.stream.programs.processes import READINGS, Processes
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
 from anonymaly.stream.programs.program import Event
 from anonymaly.stream.programs.setup import folder_of, set_up
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
@@ -57,9 +56,9 @@ def readings(sensor: str) -> list[tuple[float, ...]]:
 def demo(as_json: AsJson = False) -> None:
     """Run all parties and a broker on this machine for a few windows."""
     broker_here()
-    with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name:
+    with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name, reserved_port() as port:
         folder = Path(name)
-        set_up(folder, SENSORS, stream(), budget=BUDGET, port=_free_port())
+        set_up(folder, SENSORS, stream(), budget=BUDGET, port=port)
         if not as_json:
             out.print(Rule("Six processes: a broker, detector, corrector, owner, two sensors", align="left"))
             cost = to_text(stream().cost_of(1))
@@ -148,9 +147,3 @@ def _show_summary(told: dict[str, Any]) -> None:
         table.add_row(*plain(name, *map(str, figures), found, f"{facts['spent']:g} of {BUDGET}"))
     out.print(table)
     say("The detector saw perturbed readings only, the corrector only how far each was moved.")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

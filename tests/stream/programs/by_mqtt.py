@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,15 +26,11 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["anonymaly.stream.programs.program", "anonymaly.stream.programs.broker"])
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def prepare(folder: Path, declaration: StreamDeclaration, sensors: tuple[str, ...] = ("room-1",)) -> None:
+def prepare(
+    folder: Path, port: int, declaration: StreamDeclaration, sensors: tuple[str, ...] = ("room-1",)
+) -> None:
     """Write everything that the parties need."""
-    set_up(folder, sensors, declaration, budget=BUDGET, port=free_port())
+    set_up(folder, sensors, declaration, budget=BUDGET, port=port)
 
 
 def load(folder: Path, party: str) -> LoadedConfig:

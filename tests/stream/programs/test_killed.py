@@ -13,7 +13,7 @@ from anonymaly.declare.domain import Interval
 from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.setup import set_up
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
-from tests.stream.programs.by_mqtt import BUDGET, HUNG, free_port, judged, load
+from tests.stream.programs.by_mqtt import BUDGET, HUNG, judged, load
 
 WINDOWS, WINDOW = 6, 8
 ROOM = StreamDeclaration(
@@ -25,8 +25,8 @@ ROOM = StreamDeclaration(
 )
 
 
-def test_every_window_gets_one_verdict_whoever_is_killed(tmp_path: Path) -> None:
-    set_up(tmp_path, ["room-1"], ROOM, budget=BUDGET, port=free_port())
+def test_every_window_gets_one_verdict_whoever_is_killed(tmp_path: Path, port: int) -> None:
+    set_up(tmp_path, ["room-1"], ROOM, budget=BUDGET, port=port)
     readings = [20 + (place % 7) / 10 for place in range(WINDOWS * WINDOW)]
     (tmp_path / "sensor-room-1" / READINGS).write_text("\n".join(map(str, readings)))
     order = random.Random(7)

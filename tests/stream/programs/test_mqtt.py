@@ -27,7 +27,7 @@ from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.sensor import Sensor
-from tests.stream.programs.by_mqtt import BUDGET, broker, judged, load, prepare, running
+from tests.stream.programs.by_mqtt import BUDGET, HUNG, broker, judged, load, prepare, running
 
 WINDOW = 20
 ROOM = StreamDeclaration(
@@ -105,7 +105,7 @@ async def send_all(carriers: list[Carrier], windows: int) -> None:
 
 @pytest.mark.parametrize("restarts", [0, 2])
 def test_through_a_broker_everything_is_said_as_in_one_process(
-    tmp_path: Path, seeded: Callable[[], None], restarts: int
+    tmp_path: Path, port: int, seeded: Callable[[], None], restarts: int
 ) -> None:
     windows = 3 * (1 + restarts)
     said, verdicts = in_process(tmp_path / "local", windows)
@@ -116,7 +116,7 @@ def test_through_a_broker_everything_is_said_as_in_one_process(
         heard.add(message.to_bytes())
 
     async def by_mqtt(folder: Path) -> dict[tuple[str, int], bytes]:
-        prepare(folder, ROOM, SENSORS)
+        prepare(folder, port, ROOM, SENSORS)
         async with (
             running(folder, "detector", watch),
             running(folder, "corrector", watch),
@@ -133,7 +133,8 @@ def test_through_a_broker_everything_is_said_as_in_one_process(
                 if restarts == 0:
                     await send_all([first, second], windows)
                 await owner.until(lambda: len(judged(owner.party)) == len(SENSORS) * windows)
-                await asyncio.gather(first.settled(0), second.settled(0))
+                async with asyncio.timeout(HUNG):
+                    await asyncio.gather(first.settled(0), second.settled(0))
             return judged(owner.party)
 
     assert asyncio.run(by_mqtt(tmp_path / "mqtt")) == verdicts
@@ -148,12 +149,12 @@ def _is_receipt(data: bytes) -> bool:
 
 
 def test_what_one_party_publishes_never_stops_another(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     hostile = "sensor-room-2"
 
     async def run(folder: Path) -> int:
-        prepare(folder, ROOM, SENSORS)
+        prepare(folder, port, ROOM, SENSORS)
         async with (
             broker(folder),
             running(folder, "detector") as detector,
@@ -196,9 +197,41 @@ def test_what_one_party_publishes_never_stops_another(
     assert len(complaints) == len(set(complaints)) <= 11, "each reason is told of once"
 
 
-def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
+def test_what_the_version_before_left_at_the_broker_is_refused_and_what_it_left_in_a_journal_arrives(
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run(folder: Path) -> None:
+        prepare(folder, port, ROOM, SENSORS)
+        loaded = load(folder, "sensor-room-1")
+        with loaded.make_sensor() as sensor:
+            sensor.send(batches("room-1", 1)[0])
+            sensor.flush()  # both shares lie in the journal, in plain form
+        address = loaded.make_connection().broker
+        async with broker(folder), running(folder, "detector") as detector:
+            await detector.connected()
+            async with aiomqtt.Client(
+                address.host, address.port, username=address.username, password=address.password,
+                identifier=address.username,
+            ) as client:  # fmt: skip
+                await client.publish("anonymaly/detector/from/sensor/room-1", b"\1" + bytes(100), qos=1)
+            async with (
+                running(folder, "corrector"),
+                running(folder, "owner") as owner,
+                running(folder, "sensor-room-1"),
+            ):
+                await owner.until(lambda: len(judged(owner.party)) == 1)
+            assert detector.connection.counts["dropped"] == 1
+
+    with caplog.at_level("WARNING", "anonymaly.stream"):
+        asyncio.run(run(tmp_path / "mqtt"))
+    (complaint,) = [record.getMessage() for record in caplog.records if record.name == "anonymaly.stream"]
+    assert "detector: dropped a message from sensor/room-1" in complaint
+    assert "earlier version" in complaint
+
+
+def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path, port: int) -> None:
     async def listen(folder: Path) -> list[str]:
-        prepare(folder, ROOM, SENSORS)
+        prepare(folder, port, ROOM, SENSORS)
         heard: list[str] = []
         async with (
             broker(folder),
@@ -221,7 +254,7 @@ def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
                 await client.publish("anonymaly/owner/from/detector", b"forged", qos=1)
                 assert isinstance(sensor.party, Sensor)
                 await sensor.send(await sensor.call(sensor.party.send, batches("room-1", 1)[0]))
-                async with asyncio.timeout(60):
+                async with asyncio.timeout(HUNG):
                     async for message in client.messages:
                         heard.append(str(message.topic))
                         break
@@ -233,9 +266,9 @@ def test_the_broker_keeps_each_party_to_its_own_topics(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("party", ["detector", "sensor-room-1"])
-def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, party: str) -> None:
+def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, port: int, party: str) -> None:
     async def run(folder: Path) -> None:
-        prepare(folder, ROOM, SENSORS)
+        prepare(folder, port, ROOM, SENSORS)
         password = folder / party / "broker.password"
         password.write_bytes((folder / "owner" / "broker.password").read_bytes())
         async with broker(folder):
@@ -245,11 +278,13 @@ def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, party: str) -> No
         asyncio.run(run(tmp_path / "mqtt"))
 
 
-def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(tmp_path: Path) -> None:
+def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(
+    tmp_path: Path, port: int
+) -> None:
     windows = MOST_SENT  # twice as many messages as may be on their way
 
     async def run(folder: Path) -> None:
-        prepare(folder, ROOM)
+        prepare(folder, port, ROOM)
         async with broker(folder), running(folder, "sensor-room-1") as sensor:
             await sensor.connected()
             assert isinstance(sensor.party, Sensor)
@@ -266,19 +301,20 @@ def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(tm
                 running(folder, "owner") as owner,
             ):
                 await owner.until(lambda: len(judged(owner.party)) == windows)
-            await waiting
+            async with asyncio.timeout(HUNG):
+                await waiting
 
     asyncio.run(run(tmp_path / "mqtt"))
 
 
 def test_one_sender_that_floods_takes_no_room_from_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_module, "MOST_FROM_ONE", 8 * connection_module.EACH)
     monkeypatch.setattr(connection_module, "MOST_ARRIVED", 100 * connection_module.EACH)
 
     async def run(folder: Path) -> list[tuple[str, int]]:
-        prepare(folder, ROOM, SENSORS)
+        prepare(folder, port, ROOM, SENSORS)
         connection = load(folder, "detector").make_connection()
         seals = {name: load(folder, f"sensor-{name}").make_connection()._seal for name in SENSORS}
 

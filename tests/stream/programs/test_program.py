@@ -16,7 +16,6 @@ import yaml
 from anonymaly.cli.main import run as run_program
 from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.readings import read_lines
-from tests.stream.programs.by_mqtt import free_port
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -38,13 +37,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path: Path) -> None:
+def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path: Path, port: int) -> None:
     """Sensor and owner as commands; the servers and the broker beside them."""
-    port = str(free_port())
-    made = run("init", "rooms", "--port", port, "--budget", "200", "--json")
+    made = run("init", "rooms", "--port", str(port), "--budget", "200", "--json")
     assert made.returncode == 0
     assert json.loads(made.stdout)["sensors"] == ["room-1"]
-    again = run("init", "rooms", "--port", port)
+    again = run("init", "rooms", "--port", str(port))
     assert again.returncode == 2
     assert "--force" in again.stderr
     config = "rooms/sensor-room-1/config.yaml"

@@ -21,7 +21,7 @@ from aiomqtt.exceptions import MqttConnectError
 
 from anonymaly.errors import InputError, Refused
 from anonymaly.stream.programs.mosquitto import inbox, topic
-from anonymaly.stream.programs.seal import NotGenuine, Seal
+from anonymaly.stream.programs.seal import Seal
 from anonymaly.stream.protocol.messages import Message, MessageReceipt
 
 MOST_FROM_ONE = 16 * 2**20  # bytes of one sender that wait here: one that floods takes no room from others
@@ -74,7 +74,7 @@ class Connection:
         self._arrived: deque[tuple[Message, int]] = deque()
         self._room: Counter[str] = Counter()  # what each sender's waiting messages take
         self._news = asyncio.Event()
-        self._complaints: set[tuple[str, ...]] = set()
+        self._complaints: set[tuple[str | None, ...]] = set()
 
     async def publish(self, message: Message) -> bool:
         """Hand a message to the broker; say whether it has it. Whoever sends keeps it until its receipt."""
@@ -131,10 +131,10 @@ class Connection:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def complain(self, sender: str, problem: Exception) -> None:
+    def complain(self, sender: str, problem: InputError) -> None:
         """Log why something of a sender's was dropped, once; never what was in it."""
         self.counts["dropped"] += 1
-        reason = (sender, type(problem).__name__, getattr(problem, "field", None) or "", str(problem)[:40])
+        reason = (sender, type(problem).__name__, problem.field, problem.problem[:40])
         if reason not in self._complaints and len(self._complaints) < MOST_COMPLAINTS:
             self._complaints.add(reason)
             logger.warning("%s: dropped a message from %s: %s", self._seal.address, sender, problem)
@@ -172,7 +172,7 @@ class Connection:
         self.counts["received"] += 1
         try:
             message = self._seal.open(_payload(packet))
-        except (NotGenuine, InputError) as problem:
+        except InputError as problem:
             self.complain(sender, problem)
             return
         size = EACH + len(_payload(packet))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing import connection as pipes
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -114,3 +116,14 @@ def run_party(folder: Path, sending: pipes.Connection[Event, Any]) -> None:
         run_owner(loaded, report)
     else:
         run_server(loaded, report)
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port of this machine on which a broker can listen, kept from everybody else until the block ends."""
+    with socket.socket() as reserving:
+        # Both sockets may have the port, because both set this and only the broker's listens. A port that was
+        # free a moment ago may be given to any new connection, even to that of a party looking for the broker.
+        reserving.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserving.bind(("127.0.0.1", 0))
+        yield int(reserving.getsockname()[1])

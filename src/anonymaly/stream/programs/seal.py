@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages sealed to their recipient: nobody else reads them, and nobody else can have written them.
 
-A sealed message is ``version | sender | recipient | kind | ephemeral public key | ciphertext``. Its key
-comes, as in the authenticated mode of RFC 9180, from two exchanges: ephemeral with recipient, so that a
-sender's stolen key opens no earlier message, and sender with recipient, so that only those two can compute
-it. Everything before the ciphertext goes into the key, with both public keys, and is authenticated.
+A sealed message is ``version | sender | recipient | encapsulated key | ciphertext``, by HPKE in its
+authenticated mode (``hpke``). What stands before the key is authenticated with the ciphertext.
 
 A replayed message is genuine. The parties know their windows by number and act on each message once.
 """
@@ -16,23 +14,20 @@ from collections.abc import Mapping
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from anonymaly.errors import InputError
+from anonymaly.stream.programs.hpke import ENCAPSULATED, TAG, open_auth, seal_auth
 from anonymaly.stream.protocol.encoding import LARGEST_MESSAGE
 from anonymaly.stream.protocol.messages import Message, read_message
 
-VERSION = 1
-LONGEST_NAME = 80  # characters of a party's address or of a message's kind
-LARGEST_SEALED = LARGEST_MESSAGE + 1 + 3 * (1 + LONGEST_NAME) + 32 + 16  # bytes
+VERSION = 2  # 1 was our own construction, before HPKE
+LONGEST_NAME = 80  # characters of a party's address
+LARGEST_SEALED = LARGEST_MESSAGE + 1 + 2 * (1 + LONGEST_NAME) + ENCAPSULATED + TAG  # bytes
 _NAME = re.compile(rb"[A-Za-z0-9_./-]{1,%d}" % LONGEST_NAME)
-_PURPOSE = b"anonymaly stream seal"
-_NONCE = bytes(12)  # every message has a key of its own, which seals nothing else
+_PURPOSE = b"anonymaly stream"
 
 
-class NotGenuine(ValueError):
+class NotGenuine(InputError):
     """A sealed message that this party cannot take: damaged, forged, or meant for another."""
 
 
@@ -60,21 +55,22 @@ class Seal:
     def __init__(self, address: str, key: X25519PrivateKey, peers: Mapping[str, X25519PublicKey]) -> None:
         self.address = address
         self._key = key
-        self._public = key.public_key().public_bytes_raw()
         self._peers = dict(peers)
-        # The exchange of the two lasting keys is the same for every message.
-        self._lasting = {peer: key.exchange(public) for peer, public in peers.items()}
 
     def seal(self, message: Message) -> bytes:
         """Return the message so that only its recipient can read it and knows who wrote it."""
         recipient = message.recipient
         if recipient not in self._peers:
-            raise InputError(f"{recipient} is not a peer of {self.address}", field="peers")
-        ephemeral = X25519PrivateKey.generate()
-        header = _header(self.address, recipient, _kind(message)) + ephemeral.public_key().public_bytes_raw()
-        exchanged = ephemeral.exchange(self._peers[recipient]) + self._lasting[recipient]
-        cipher = _cipher(exchanged, header, self._public, self._peers[recipient].public_bytes_raw())
-        return header + cipher.encrypt(_NONCE, message.to_bytes(), header)
+            raise InputError(
+                f"{recipient} is not a peer of {self.address}",
+                field="peers",
+                next_step="Add its public key to this party's configuration.",
+            )
+        header = _header(self.address, recipient)
+        encapsulated, ciphertext = seal_auth(
+            self._peers[recipient], _PURPOSE, header, message.to_bytes(), self._key
+        )
+        return header + encapsulated + ciphertext
 
     def open(self, sealed: bytes) -> Message:
         """Return what a peer wrote to this party.
@@ -87,52 +83,56 @@ class Seal:
             Genuine, and no message that this program understands.
         """
         if len(sealed) > LARGEST_SEALED:
-            raise NotGenuine(f"{len(sealed)} bytes, more than {LARGEST_SEALED}")
-        sender, recipient, kind, end = _read_header(sealed)
+            raise _not_genuine(f"has {len(sealed)} bytes, more than {LARGEST_SEALED}")
+        sender, recipient, end = _read_header(sealed)
         if recipient != self.address:
-            raise NotGenuine(f"sealed to {recipient}, not to {self.address}")
+            raise _not_genuine(f"is sealed to {recipient}, not to {self.address}")
         if sender not in self._peers:
-            raise NotGenuine(f"sealed by {sender}, who is not a peer of {self.address}")
-        header = sealed[:end]
+            raise _not_genuine(f"is sealed by {sender}, which is not a peer of {self.address}")
+        header, key, ciphertext = sealed[:end], sealed[end : end + ENCAPSULATED], sealed[end + ENCAPSULATED :]
         try:
-            exchanged = self._key.exchange(X25519PublicKey.from_public_bytes(header[-32:]))
-            public = self._peers[sender].public_bytes_raw()
-            cipher = _cipher(exchanged + self._lasting[sender], header, public, self._public)
-            content = cipher.decrypt(_NONCE, sealed[end:], header)
-        except (InvalidTag, ValueError):  # a cut-off key and one of low order are values that do not fit
-            raise NotGenuine(f"damaged, or not written by {sender}") from None
+            content = open_auth(key, ciphertext, self._key, _PURPOSE, header, self._peers[sender])
+        except (InvalidTag, ValueError):
+            raise _not_genuine(f"is damaged, or was not written by {sender}") from None
         message = read_message(content)
         # A sensor speaks about its own windows only, a server in its own role only.
-        if (message.sender, message.recipient, _kind(message)) != (sender, recipient, kind):
-            raise NotGenuine(f"not for {sender} to say")
+        if (message.sender, message.recipient) != (sender, recipient):
+            raise _not_genuine(f"is not for {sender} to say")
         return message
 
 
-def _kind(message: Message) -> str:
-    return type(message).__name__.lower()
+def _not_genuine(reason: str, next_step: str = "It was ignored; nothing else is affected.") -> NotGenuine:
+    return NotGenuine(reason, field="sealed message", next_step=next_step)
 
 
-def _cipher(exchanged: bytes, header: bytes, sender: bytes, recipient: bytes) -> ChaCha20Poly1305:
-    derive = HKDF(SHA256(), 32, salt=None, info=_PURPOSE + sender + recipient + header)
-    return ChaCha20Poly1305(derive.derive(exchanged))
+def _header(*addresses: str) -> bytes:
+    encoded = [address.encode("ascii") for address in addresses]
+    return bytes([VERSION]) + b"".join(bytes([len(address)]) + address for address in encoded)
 
 
-def _header(*texts: str) -> bytes:
-    encoded = [text.encode("ascii") for text in texts]
-    return bytes([VERSION]) + b"".join(bytes([len(text)]) + text for text in encoded)
-
-
-def _read_header(sealed: bytes) -> tuple[str, str, str, int]:
-    """Return sender, recipient, kind and where the ciphertext begins."""
-    if sealed[:1] != bytes([VERSION]):
-        raise NotGenuine(f"no sealed message of version {VERSION}")
-    texts, place = [], 1
-    for _ in range(3):
+def _read_header(sealed: bytes) -> tuple[str, str, int]:
+    """Return sender, recipient and where the encapsulated key begins."""
+    _check_version(sealed[:1])
+    addresses, place = [], 1
+    for _ in range(2):
         length = sealed[place] if place < len(sealed) else 0
         encoded = sealed[place + 1 : place + 1 + length]
         if len(encoded) < length or not _NAME.fullmatch(encoded):  # so that a log shows letters only
-            raise NotGenuine("the header is damaged")
-        texts.append(encoded.decode("ascii"))
+            raise _not_genuine("has a damaged header")
+        addresses.append(encoded.decode("ascii"))
         place += 1 + length
-    sender, recipient, kind = texts
-    return sender, recipient, kind, place + 32
+    sender, recipient = addresses
+    return sender, recipient, place
+
+
+def _check_version(version: bytes) -> None:
+    if version == b"\1":
+        # Its sender has it in plain form, in the journal, until a receipt comes; nothing is lost.
+        raise _not_genuine(
+            "was sealed by an earlier version of anonymaly",
+            "Update the sender: it then seals the message anew and sends it again.",
+        )
+    if version != bytes([VERSION]):
+        raise _not_genuine(
+            f"is not of version {VERSION}", "Check that all parties have the same version of anonymaly."
+        )
