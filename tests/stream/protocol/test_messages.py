@@ -59,6 +59,44 @@ def any_message(draw: st.DrawFn) -> Message:
     return draw(st.sampled_from(made))
 
 
+YES, NO = np.array([True, False]), np.array([False, True])
+WRITTEN: list[tuple[Message, str]] = [  # by the version before layouts were a table
+    (
+        Readings("room-1", 7, np.array([[1, -2], [300, 2**62 - 1]]), 3, True),
+        "01070000000000000006726f6f6d2d3103000000010200020000000100000000000000feffffffffffffff2c01000000000000"
+        "ffffffffffffff3f",
+    ),
+    (
+        Shifts("room-1", 2**63 - 1, np.array([5, -900]), 0, False),
+        "02ffffffffffffff7f06726f6f6d2d31000000000001000200000005000000000000007cfcffffffffffff",
+    ),
+    (
+        Suspects("r", 0, np.array([1, 0, 0, 1, 1, 0, 0, 0, 1], np.bool_)),
+        "0300000000000000000172090000009880",
+    ),
+    (Thresholds("room-1", 7, -5, 9), "04070000000000000006726f6f6d2d3101fbffffffffffffff0900000000000000"),
+    (
+        Thresholds("room-1", 7, None, None),
+        "04070000000000000006726f6f6d2d310000000000000000000000000000000000",
+    ),
+    (
+        Candidates("room-1", 7, np.array([True, False, True]), np.array([False, False, True])),
+        "05070000000000000006726f6f6d2d3103000000a020",
+    ),
+    (
+        Verdict("room-1", 7, YES, NO, YES & NO, YES | NO, True),
+        "06070000000000000006726f6f6d2d310102000000804000c0",
+    ),
+    (MessageReceipt("room-1", 7, Readings, 3), "07070000000000000006726f6f6d2d310300000001"),
+]
+
+
+@pytest.mark.parametrize(("message", "written"), WRITTEN, ids=lambda item: type(item).__name__)
+def test_a_message_has_the_bytes_that_it_always_had(message: Message, written: str) -> None:
+    assert message.to_bytes().hex() == b"am\1".hex() + written
+    assert read_message(message.to_bytes()) == message
+
+
 @settings(max_examples=200, deadline=None)
 @given(any_message())
 def test_a_message_is_read_back_as_it_was_and_has_one_form(message: Message) -> None:

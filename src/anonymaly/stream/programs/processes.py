@@ -123,7 +123,7 @@ def reserved_port() -> Iterator[int]:
     """A port of this machine on which a broker can listen, kept from everybody else until the block ends."""
     with socket.socket() as reserving:
         # Both sockets may have the port, because both set this and only the broker's listens. A port that was
-        # free a moment ago may be given to any new connection, even to that of a party looking for the broker.
+        # free a moment ago may go to any new connection, even to that of a party that looks for the broker.
         reserving.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reserving.bind(("127.0.0.1", 0))
         yield int(reserving.getsockname()[1])

@@ -10,8 +10,9 @@ import numpy as np
 
 from anonymaly.stream.protocol.correction import missed_layers, split_suspects
 from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Shifts, Suspects, Thresholds, Verdict
-from anonymaly.stream.protocol.server import StreamServer, refused
+from anonymaly.stream.protocol.server import StreamServer
 
 
 class Corrector(StreamServer):

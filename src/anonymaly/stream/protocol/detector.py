@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Readings, Suspects, Thresholds
-from anonymaly.stream.protocol.server import StreamServer, refused
+from anonymaly.stream.protocol.server import StreamServer
 
 
 class StreamDetector(StreamServer):

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers, sets and names in bytes: everything has a fixed place and a largest size."""
+"""How the fields of messages become bytes, and back: everything has a fixed place and a largest size."""
 
 from __future__ import annotations
 
 import re
 import struct
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 
-VERSION = 1
-MAGIC = b"am"
 LARGEST_MESSAGE = 4 * 2**20  # bytes
 LARGEST_BATCH = 2**18  # values: readings times columns
 LARGEST_WINDOW = 2**20  # readings
@@ -20,14 +20,12 @@ MOST_BATCHES = 2**16  # in one window
 MOST_COLUMNS = 2**10
 LARGEST_NUMBER = 2**62 - 1  # the sum or difference of two still fits 64 bits
 
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-HEAD = struct.Struct("<2sBBQB")
-BATCH = struct.Struct("<IBHI")
-LIMITS = struct.Struct("<Bqq")
-RECEIPT = struct.Struct("<IB")
-SIZE = struct.Struct("<I")
-STATUS = struct.Struct("<B")
+_BATCH = struct.Struct("<IBHI")
+_DISTANCES = struct.Struct("<Bqq")
+_SIZE = struct.Struct("<I")
+
+Fields = dict[str, Any]
 
 
 def read_name(name: str, field: str = "sensor") -> str:
@@ -47,68 +45,123 @@ def read_name(name: str, field: str = "sensor") -> str:
     return name
 
 
-def broken(reason: str) -> InputError:
-    """Say what is wrong with a message, without a value of it."""
+def refused(reason: str) -> InputError:
+    """Say why a message has no effect."""
     # Never with a value of it: what a message holds is for its recipient alone, and this goes to a log.
     return InputError(reason, field="message", next_step="It was ignored; nothing else is affected.")
 
 
-def numbers_to_bytes(values: Integers) -> bytes:
-    """Return numbers, eight bytes each."""
-    return np.ascontiguousarray(values, dtype="<i8").tobytes()
+def take(data: bytes, length: int) -> tuple[bytes, bytes]:
+    """Return the first bytes, and the rest."""
+    if len(data) < length:
+        raise refused(f"is cut off: it has {len(data)} bytes where {length} belong")
+    return data[:length], data[length:]
 
 
-def read_numbers(data: bytes, count: int) -> Integers:
-    """Read exactly so many numbers."""
-    if len(data) != 8 * count:
-        raise broken(f"has {len(data)} bytes of numbers where {8 * count} belong")
-    values = np.frombuffer(data, dtype="<i8").astype(np.int64)
-    if count and max(int(values.max()), -int(values.min())) > LARGEST_NUMBER:
-        raise broken("has numbers beyond 62 bits")
-    return values
+class Layout(ABC):
+    """The place of some fields in a message."""
+
+    @abstractmethod
+    def write(self, message: Any) -> bytes:
+        """Return the fields of a message as bytes."""
+
+    @abstractmethod
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Return the fields that the data begin with, and the rest of the data."""
 
 
-def read_batch(body: bytes) -> tuple[int, bool, int, int, bytes]:
-    """Read a batch's number, whether it is the last, its columns and rows, and the rest."""
-    part, last, columns, rows = unpack(BATCH, body[: BATCH.size])
-    if part >= MOST_BATCHES or rows * columns > LARGEST_BATCH:
-        raise broken("is a batch that is too large")
-    return part, read_truth(bytes([last])), columns, rows, body[BATCH.size :]
+@dataclass(frozen=True)
+class Batch(Layout):
+    """``part``, ``last`` and ``values``: eight bytes for each number."""
+
+    columns: int | None = None  # values are rows of any number of columns, or plain numbers if this is 1
+
+    def write(self, message: Any) -> bytes:
+        """Return number, last, columns, rows and the values."""
+        values = message.values
+        columns = values.shape[1] if self.columns is None else self.columns
+        head = _BATCH.pack(message.part, message.last, columns, len(values))
+        return head + np.ascontiguousarray(values, dtype="<i8").tobytes()
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Refuse a batch that is too large, before anything is made of it."""
+        head, rest = take(data, _BATCH.size)
+        part, last, columns, rows = _BATCH.unpack(head)
+        if part >= MOST_BATCHES or rows * columns > LARGEST_BATCH:
+            raise refused("is a batch that is too large")
+        if not 1 <= columns <= (self.columns or MOST_COLUMNS):
+            raise refused(f"has {columns} columns")
+        body, rest = take(rest, 8 * rows * columns)
+        values = np.frombuffer(body, dtype="<i8").astype(np.int64)
+        if len(values) and max(int(values.max()), -int(values.min())) > LARGEST_NUMBER:
+            raise refused("has numbers beyond 62 bits")
+        shaped = values if self.columns == 1 else values.reshape(rows, columns)
+        return {"values": shaped, "part": part, "last": _truth(last)}, rest
 
 
-def read_truth(data: bytes) -> bool:
-    """Read a yes or no."""
-    if data not in (b"\0", b"\1"):
-        raise broken("has something else where yes or no belongs")
-    return data == b"\1"
+class Sets(Layout):
+    """Sets of a window's readings: bitmaps, as long whatever they hold."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def write(self, message: Any) -> bytes:
+        """Return the number of readings and the bitmaps."""
+        sets = [getattr(message, name) for name in self.names]
+        return _SIZE.pack(len(sets[0])) + b"".join(np.packbits(members).tobytes() for members in sets)
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Refuse members beyond the window's end: a set has one form."""
+        head, rest = take(data, _SIZE.size)
+        (size,) = _SIZE.unpack(head)
+        if size > LARGEST_WINDOW:
+            raise refused(f"is about {size} readings, more than {LARGEST_WINDOW}")
+        length = (size + 7) // 8
+        body, rest = take(rest, len(self.names) * length)
+        bytes_of_sets = np.frombuffer(body, np.uint8).reshape(len(self.names), length)
+        bits = np.unpackbits(bytes_of_sets, axis=1).astype(np.bool_)
+        if bits[:, size:].any():
+            raise refused("has members beyond its size")
+        return {name: row[:size].copy() for name, row in zip(self.names, bits, strict=True)}, rest
 
 
-def read_size(body: bytes) -> tuple[int, bytes]:
-    """Read the number of readings of a window, and the rest."""
-    (size,) = unpack(SIZE, body[: SIZE.size])
-    if size > LARGEST_WINDOW:
-        raise broken(f"is about {size} readings, more than {LARGEST_WINDOW}")
-    return size, body[SIZE.size :]
+@dataclass(frozen=True)
+class YesNo(Layout):
+    """One yes or no."""
+
+    name: str
+
+    def write(self, message: Any) -> bytes:
+        """Return one byte."""
+        return bytes([getattr(message, self.name)])
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Refuse everything but 0 and 1."""
+        head, rest = take(data, 1)
+        return {self.name: _truth(head[0])}, rest
 
 
-def bits_to_bytes(mask: Booleans) -> bytes:
-    """Return a set as a bitmap, as long whatever it holds."""
-    return np.packbits(mask).tobytes()
+class Distances(Layout):
+    """``near`` and ``far``, or neither."""
+
+    def write(self, message: Any) -> bytes:
+        """Return whether there are distances, and both; 0 in place of None."""
+        return _DISTANCES.pack(message.near is not None, message.near or 0, message.far or 0)
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Refuse distances out of order, and others than 0 where there are none."""
+        head, rest = take(data, _DISTANCES.size)
+        present, near, far = _DISTANCES.unpack(head)
+        if not _truth(present):
+            if near or far:
+                raise refused("says that it has no distances, and has some")
+            return {"near": None, "far": None}, rest
+        if max(abs(near), abs(far)) > LARGEST_NUMBER or far < near:
+            raise refused("has distances out of order or too large")
+        return {"near": near, "far": far}, rest
 
 
-def read_bits(data: bytes, size: int, sets: int) -> list[Booleans]:
-    """Read exactly so many sets."""
-    length = (size + 7) // 8
-    if len(data) != sets * length:
-        raise broken(f"has {len(data)} bytes of sets where {sets * length} belong")
-    bits = np.unpackbits(np.frombuffer(data, np.uint8).reshape(sets, length), axis=1).astype(np.bool_)
-    if bits[:, size:].any():
-        raise broken("has members beyond its size")
-    return [row[:size].copy() for row in bits]
-
-
-def unpack(form: struct.Struct, data: bytes) -> tuple[int, ...]:
-    """Read exactly one struct."""
-    if len(data) != form.size:
-        raise broken(f"has {len(data)} bytes where {form.size} belong")
-    return form.unpack(data)
+def _truth(number: int) -> bool:
+    if number not in (0, 1):
+        raise refused("has something else where yes or no belongs")
+    return number == 1

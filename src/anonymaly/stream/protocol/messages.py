@@ -14,40 +14,36 @@ Each of these is answered by a ``MessageReceipt``, so that its sender need not s
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import struct
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.encoding import (
-    BATCH,
-    HEAD,
     LARGEST_MESSAGE,
-    LARGEST_NUMBER,
-    LIMITS,
-    MAGIC,
     MOST_BATCHES,
-    MOST_COLUMNS,
-    RECEIPT,
-    SIZE,
-    STATUS,
-    VERSION,
-    bits_to_bytes,
-    broken,
-    numbers_to_bytes,
-    read_batch,
-    read_bits,
+    Batch,
+    Distances,
+    Fields,
+    Layout,
+    Sets,
+    YesNo,
     read_name,
-    read_numbers,
-    read_size,
-    read_truth,
-    unpack,
+    refused,
+    take,
 )
+
+VERSION = 1
+_MAGIC = b"am"
+_HEAD = struct.Struct("<2sBBQB")
+_RECEIPT = struct.Struct("<IB")
+
+KINDS: dict[int, type[Message]] = {}
 
 
 @dataclass(frozen=True, eq=False)
-class Message(ABC):
+class Message:
     """One message about one window of one sensor.
 
     Attributes
@@ -71,11 +67,17 @@ class Message(ABC):
     code: ClassVar[int]
     sender_role: ClassVar[str]
     recipient_role: ClassVar[str]
+    body: ClassVar[tuple[Layout, ...]]
+
+    def __init_subclass__(cls, code: int, body: tuple[Layout, ...], sender: str = "", to: str = "") -> None:
+        cls.code, cls.body, cls.sender_role, cls.recipient_role = code, body, sender, to
+        KINDS[code] = cls
 
     @property
     def sequence(self) -> int:
         """Which part of the window, for messages of which a window has several."""
-        return 0
+        part: int = getattr(self, "part", 0)
+        return part
 
     @property
     def sender(self) -> str:
@@ -90,7 +92,8 @@ class Message(ABC):
     def to_bytes(self) -> bytes:
         """Return the message's one form in bytes."""
         name = read_name(self.sensor).encode()
-        return HEAD.pack(MAGIC, VERSION, self.code, self.window, len(name)) + name + self._body()
+        head = _HEAD.pack(_MAGIC, VERSION, self.code, self.window, len(name)) + name
+        return head + b"".join(layout.write(self) for layout in self.body)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and self.to_bytes() == other.to_bytes()
@@ -98,139 +101,56 @@ class Message(ABC):
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
-    @abstractmethod
-    def _body(self) -> bytes: ...
-
-    @classmethod
-    @abstractmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self: ...
-
 
 @dataclass(frozen=True, eq=False)
-class Readings(Message):
+class Readings(Message, code=1, sender="sensor", to="detector", body=(Batch(),)):
     """A batch of perturbed readings, for the detector alone: one row of grid points for each reading."""
 
     values: Integers
     part: int = 0
     last: bool = False
 
-    code = 1
-    sender_role = "sensor"
-    recipient_role = "detector"
-
-    @property
-    def sequence(self) -> int:
-        """Which batch of the window."""
-        return self.part
-
-    def _body(self) -> bytes:
-        rows, columns = self.values.shape
-        return BATCH.pack(self.part, self.last, columns, rows) + numbers_to_bytes(self.values)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, last, columns, rows, rest = read_batch(body)
-        if not 1 <= columns <= MOST_COLUMNS:
-            raise broken(f"has {columns} columns")
-        return cls(sensor, window, read_numbers(rest, rows * columns).reshape(rows, columns), part, last)
-
 
 @dataclass(frozen=True, eq=False)
-class Shifts(Message):
+class Shifts(Message, code=2, sender="sensor", to="corrector", body=(Batch(columns=1),)):
     """How far each reading of a batch moved from the centre when perturbed, for the corrector alone."""
 
     values: Integers
     part: int = 0
     last: bool = False
 
-    code = 2
-    sender_role = "sensor"
-    recipient_role = "corrector"
-
-    @property
-    def sequence(self) -> int:
-        """Which batch of the window."""
-        return self.part
-
-    def _body(self) -> bytes:
-        return BATCH.pack(self.part, self.last, 1, len(self.values)) + numbers_to_bytes(self.values)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, last, columns, rows, rest = read_batch(body)
-        if columns != 1:
-            raise broken(f"has {columns} columns, not 1")
-        return cls(sensor, window, read_numbers(rest, rows), part, last)
-
 
 @dataclass(frozen=True, eq=False)
-class Suspects(Message):
+class Suspects(Message, code=3, sender="detector", to="corrector", body=(Sets("members"),)):
     """Which readings of a window look like outliers after perturbation (the paper's O')."""
 
     members: Booleans
 
-    code = 3
-    sender_role = "detector"
-    recipient_role = "corrector"
-
-    def _body(self) -> bytes:
-        return SIZE.pack(len(self.members)) + bits_to_bytes(self.members)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        size, rest = read_size(body)
-        return cls(sensor, window, *read_bits(rest, size, 1))
-
 
 @dataclass(frozen=True, eq=False)
-class Thresholds(Message):
+class Thresholds(Message, code=4, sender="corrector", to="detector", body=(Distances(),)):
     """The two distances beyond which the detector looks for missed outliers (d_TP and d_TP + w).
 
-    Both are None where no suspect is left to take them from; no reading is then beyond either.
+    Both are None if no suspect is left to take them from; no reading is then beyond either.
     """
 
     near: int | None
     far: int | None
 
-    code = 4
-    sender_role = "corrector"
-    recipient_role = "detector"
-
-    def _body(self) -> bytes:
-        return LIMITS.pack(self.near is not None, self.near or 0, self.far or 0)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        present, near, far = unpack(LIMITS, body)
-        if present not in (0, 1) or (present == 0 and (near or far)):
-            raise broken("says neither that it has distances nor that it has none")
-        if max(abs(near), abs(far)) > LARGEST_NUMBER or far < near:
-            raise broken("has distances out of order or too large")
-        return cls(sensor, window, near, far) if present else cls(sensor, window, None, None)
-
 
 @dataclass(frozen=True, eq=False)
-class Candidates(Message):
+class Candidates(Message, code=5, sender="detector", to="corrector", body=(Sets("near", "far"),)):
     """Which readings that are no suspects lie beyond the two distances (the paper's I2 and I3)."""
 
     near: Booleans
     far: Booleans
 
-    code = 5
-    sender_role = "detector"
-    recipient_role = "corrector"
 
-    def _body(self) -> bytes:
-        return SIZE.pack(len(self.near)) + bits_to_bytes(self.near) + bits_to_bytes(self.far)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        size, rest = read_size(body)
-        return cls(sensor, window, *read_bits(rest, size, 2))
+_FOUND = Sets("confirmed", "inward", "covered", "covered_far")
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict(Message):
+class Verdict(Message, code=6, sender="corrector", to="owner", body=(YesNo("complete"), _FOUND)):
     """Which readings to look at, for the owner: the paper's TP, FNL1, FNL2 and FNL3.
 
     ``complete`` is false if the parts of the window did not fit together, so that nothing could be said.
@@ -242,41 +162,33 @@ class Verdict(Message):
     covered_far: Booleans
     complete: bool = True
 
-    code = 6
-    sender_role = "corrector"
-    recipient_role = "owner"
-
     @property
     def found(self) -> Booleans:
         """All readings to look at."""
         return self.confirmed | self.inward | self.covered | self.covered_far
 
-    def _body(self) -> bytes:
-        sets = (self.confirmed, self.inward, self.covered, self.covered_far)
-        size = len(self.confirmed)
-        return STATUS.pack(self.complete) + SIZE.pack(size) + b"".join(map(bits_to_bytes, sets))
 
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        complete = read_truth(body[:1])
-        size, rest = read_size(body[1:])
-        confirmed, inward, covered, covered_far = read_bits(rest, size, 4)
-        return cls(sensor, window, confirmed, inward, covered, covered_far, complete)
+class _Received(Layout):
+    """``of`` and ``part``: which message arrived."""
+
+    def write(self, message: Any) -> bytes:
+        return _RECEIPT.pack(message.part, message.of.code)
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        head, rest = take(data, _RECEIPT.size)
+        part, code = _RECEIPT.unpack(head)
+        kind = KINDS.get(code)
+        if kind is None or kind is MessageReceipt or part >= MOST_BATCHES:
+            raise refused("is a receipt of something unknown")
+        return {"of": kind, "part": part}, rest
 
 
 @dataclass(frozen=True, eq=False)
-class MessageReceipt(Message):
+class MessageReceipt(Message, code=7, body=(_Received(),)):
     """That a message arrived and is kept: its sender need not send it again."""
 
     of: type[Message]
     part: int = 0
-
-    code = 7
-
-    @property
-    def sequence(self) -> int:
-        """Which part of the window arrived."""
-        return self.part
 
     @property
     def sender(self) -> str:
@@ -299,22 +211,6 @@ class MessageReceipt(Message):
         """
         return cls(message.sensor, message.window, type(message), message.sequence)
 
-    def _body(self) -> bytes:
-        return RECEIPT.pack(self.part, self.of.code)
-
-    @classmethod
-    def _read(cls, sensor: str, window: int, body: bytes) -> Self:
-        part, code = unpack(RECEIPT, body)
-        kind = KINDS.get(code)
-        if kind is None or kind is MessageReceipt or part >= MOST_BATCHES:
-            raise broken("is a receipt of something unknown")
-        return cls(sensor, window, kind, part)
-
-
-KINDS: dict[int, type[Message]] = {
-    kind.code: kind for kind in (Readings, Shifts, Suspects, Thresholds, Candidates, Verdict, MessageReceipt)
-}
-
 
 def read_message(data: bytes) -> Message:
     """Read a message; whatever is cut off, too long, of another version or not to the letter is refused.
@@ -329,12 +225,11 @@ def read_message(data: bytes) -> Message:
     anonymaly.errors.InputError: message: is of version 9, and this program speaks version 1. Install the ...
     """
     if len(data) > LARGEST_MESSAGE:
-        raise broken(f"has {len(data)} bytes, more than {LARGEST_MESSAGE}")
-    if len(data) < HEAD.size:
-        raise broken(f"is cut off after {len(data)} bytes")
-    magic, version, code, window, length = HEAD.unpack_from(data)
-    if magic != MAGIC:
-        raise broken("is none of ours")
+        raise refused(f"has {len(data)} bytes, more than {LARGEST_MESSAGE}")
+    head, rest = take(data, _HEAD.size)
+    magic, version, code, window, length = _HEAD.unpack(head)
+    if magic != _MAGIC:
+        raise refused("is none of ours")
     if version != VERSION:
         raise InputError(
             f"is of version {version}, and this program speaks version {VERSION}",
@@ -343,17 +238,21 @@ def read_message(data: bytes) -> Message:
         )
     kind = KINDS.get(code)
     if kind is None:
-        raise broken(f"is of the unknown kind {code}")
+        raise refused(f"is of the unknown kind {code}")
     if window >= 2**63:
-        raise broken("has a window number that is too large")
-    name = data[HEAD.size : HEAD.size + length]
+        raise refused("has a window number that is too large")
+    name, rest = take(rest, length)
     try:
-        sensor = read_name(name.decode("ascii")) if len(name) == length else ""
+        sensor = read_name(name.decode("ascii"))
     except (InputError, UnicodeDecodeError):
-        sensor = ""
-    if not sensor:
-        raise broken("names no sensor")
-    return kind._read(sensor, window, data[HEAD.size + length :])
+        raise refused("names no sensor") from None
+    fields: Fields = {}
+    for layout in kind.body:
+        found, rest = layout.read(rest)
+        fields |= found
+    if rest:
+        raise refused(f"has {len(rest)} bytes behind its end")
+    return kind(sensor, window, **fields)
 
 
 def _address(role: str, sensor: str) -> str:

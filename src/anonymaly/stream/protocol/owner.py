@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly.errors import InputError
-from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.encoding import read_name, refused
 from anonymaly.stream.protocol.messages import Message, Verdict
 from anonymaly.stream.protocol.parties import Party
-from anonymaly.stream.protocol.server import refused
 
 
 @dataclass(frozen=True)

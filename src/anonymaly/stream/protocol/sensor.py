@@ -16,12 +16,11 @@ from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.noise import Noise
 from anonymaly.stream.protocol.declaration import StreamDeclaration
-from anonymaly.stream.protocol.encoding import LARGEST_BATCH, MOST_BATCHES, read_name
+from anonymaly.stream.protocol.encoding import LARGEST_BATCH, MOST_BATCHES, read_name, refused
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.perturb import perturb, read_readings
 from anonymaly.stream.protocol.promise import StreamPromise, batch_guarantee
-from anonymaly.stream.protocol.server import refused
 from anonymaly.version import __version__
 
 Place = tuple[int, int, int]  # window, batch, readings that the window has

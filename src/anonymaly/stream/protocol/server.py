@@ -11,7 +11,7 @@ import numpy as np
 from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.declaration import StreamDeclaration
-from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.encoding import read_name, refused
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import MOST_OPEN, Party
 
@@ -73,8 +73,3 @@ def _declaration(stream: StreamDeclaration) -> StreamDeclaration:
             next_step="Give am.stream.Declaration(columns=…, epsilon=…, window=…, layer=…).",
         )
     return stream
-
-
-def refused(reason: str) -> InputError:
-    """Say why a message has no effect; never with a value of it, because this goes to a log."""
-    return InputError(reason, field="message", next_step="It was ignored; nothing else is affected.")
