@@ -8,22 +8,21 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.cli.stream_broker import broker
-from anonymaly.cli.stream_demo import demo
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
-from anonymaly.stream.programs.config import ADVICE, LoadedConfig, PartyConfig, Role
-from anonymaly.stream.programs.program import run_owner, run_sensor, run_server
-from anonymaly.stream.programs.readings import Batch, in_batches, read_file, read_lines
-from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up
-from anonymaly.stream.protocol.declaration import StreamDeclaration
-from anonymaly.stream.protocol.sensor import Sensor
+
+if TYPE_CHECKING:
+    from anonymaly.stream.programs.config import LoadedConfig, Role
+    from anonymaly.stream.programs.readings import Batch
+    from anonymaly.stream.protocol.sensor import Sensor
+
+# The programs are an extra. A command imports them when it runs, so that `--help` needs none of it.
 
 EXAMPLE_WINDOWS = 100  # what the example budget suffices for
 
@@ -59,11 +58,13 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write keys, one folder for each party, and an example configuration of Mosquitto."""
-    given = (
-        example_declaration()
-        if declaration is None
-        else StreamDeclaration.read(read_yaml(declaration, ADVICE))
-    )
+    from anonymaly.stream.programs.config import ADVICE  # noqa: PLC0415
+    from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up  # noqa: PLC0415
+    from anonymaly.stream.protocol.declaration import StreamDeclaration  # noqa: PLC0415
+
+    given = example_declaration()
+    if declaration is not None:
+        given = StreamDeclaration.read(read_yaml(declaration, ADVICE))
     limit = budget or to_text(EXAMPLE_WINDOWS * given.cost_of(given.window))
     names = sensor or ["room-1"]
     written = set_up(
@@ -92,7 +93,8 @@ def sensor(
     lines: Lines = False,
 ) -> None:
     """Perturb readings and send them until there are none left or the budget is spent."""
-    loaded = _load(config, "sensor")
+    from anonymaly.stream.programs.program import run_sensor  # noqa: PLC0415
+    from anonymaly.stream.programs.readings import in_batches, read_file, read_lines  # noqa: PLC0415
 
     def batches(party: Sensor) -> Iterator[Batch]:
         if source != "-":
@@ -100,18 +102,22 @@ def sensor(
         lines_in = read_lines(sys.stdin, party.declaration.names)
         return in_batches(lines_in, batch or party.declaration.window)
 
-    run_sensor(loaded, _teller(lines, _say_sensor), batches)
+    run_sensor(_load(config, "sensor"), _teller(lines, _say_sensor), batches)
 
 
 @app.command("detector")
 def detector(config: Config, lines: Lines = False) -> None:
     """Find suspects among perturbed readings, until stopped."""
+    from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
+
     run_server(_load(config, "detector"), _teller(lines, _say_suspects))
 
 
 @app.command("corrector")
 def corrector(config: Config, lines: Lines = False) -> None:
     """Correct the suspects by how far readings were moved, until stopped."""
+    from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
+
     run_server(_load(config, "corrector"), _teller(lines, _say_verdict))
 
 
@@ -125,14 +131,45 @@ def owner(
     lines: Lines = False,
 ) -> None:
     """Print verdicts, those of earlier runs first, until stopped."""
+    from anonymaly.stream.programs.program import run_owner  # noqa: PLC0415
+
     run_owner(_load(config, "owner"), _teller(lines, _say_verdict), after=after, until=until)
 
 
-app.command("broker")(broker)
-app.command("demo")(demo)
+@app.command("broker")
+def broker(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `stream init` wrote.")],
+) -> None:
+    """Run a small broker on this machine, to try a stream without Mosquitto; it forgets when it ends."""
+    from anonymaly.stream.programs.setup import BROKER  # noqa: PLC0415
+
+    small_broker()(folder / BROKER)
+
+
+@app.command("demo")
+def demo(as_json: AsJson = False) -> None:
+    """Run all parties and a broker on this machine for a few windows."""
+    from anonymaly.cli.stream_demo import run_demo  # noqa: PLC0415
+
+    small_broker()
+    run_demo(as_json)
+
+
+def small_broker() -> Callable[[Path], None]:
+    """Return the small broker, if what it needs is installed."""
+    try:
+        from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415
+    except ImportError:
+        raise InputError(
+            "the small broker is not installed",
+            next_step="Run: pip install 'anonymaly[broker]', or use Mosquitto.",
+        ) from None
+    return run_broker
 
 
 def _load(path: Path, role: Role) -> LoadedConfig:
+    from anonymaly.stream.programs.config import PartyConfig  # noqa: PLC0415
+
     loaded = PartyConfig.load(path)
     if loaded.config.party != role:
         raise InputError(

@@ -13,8 +13,7 @@ from typing import Any
 from rich.rule import Rule
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, out, plain, say, say_json
-from anonymaly.cli.stream_broker import broker_here
+from anonymaly.cli.output import out, plain, say, say_json
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
@@ -53,9 +52,8 @@ def readings(sensor: str) -> list[tuple[float, ...]]:
     ]
 
 
-def demo(as_json: AsJson = False) -> None:
+def run_demo(as_json: bool) -> None:
     """Run all parties and a broker on this machine for a few windows."""
-    broker_here()
     with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name, reserved_port() as port:
         folder = Path(name)
         set_up(folder, SENSORS, stream(), budget=BUDGET, port=port)
@@ -65,11 +63,11 @@ def demo(as_json: AsJson = False) -> None:
             say("Each has its own key, password and topics.")
             say(f"A reading costs epsilon={cost}, and a sensor may spend {BUDGET}.")
         events = _play(folder, (lambda event: None) if as_json else _show)
-        told = _summary(events)
+        summary = _summary(events)
     if as_json:
-        say_json(told)
+        say_json(summary)
     else:
-        _show_summary(told)
+        _show_summary(summary)
 
 
 def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
@@ -128,7 +126,7 @@ def _summary(events: list[Event]) -> dict[str, Any]:
     return {"sensors": sensors}
 
 
-def _show_summary(told: dict[str, Any]) -> None:
+def _show_summary(summary: dict[str, Any]) -> None:
     out.print(Rule("What the owner learned, and what it cost", align="left"))
     table = Table(box=None, pad_edge=False)
     for title in (
@@ -141,7 +139,7 @@ def _show_summary(told: dict[str, Any]) -> None:
         "epsilon so far",
     ):
         table.add_column(title, justify="left" if title == "sensor" else "right")
-    for name, facts in told["sensors"].items():
+    for name, facts in summary["sensors"].items():
         figures = (facts["windows"], facts["readings"], facts["suspects"], len(facts["look_at"]))
         found = f"{facts['faults_found']} of {len(facts['faults'])}"
         table.add_row(*plain(name, *map(str, figures), found, f"{facts['spent']:g} of {BUDGET}"))

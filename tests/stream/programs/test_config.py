@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from anonymaly.stream.programs.config import PartyConfig
 from anonymaly.stream.programs.keys import public_text, read_key
 from anonymaly.stream.programs.mosquitto import AccessList, password_matches
 from anonymaly.stream.programs.setup import example_declaration, set_up
+from anonymaly.stream.protocol.sensor import Sensor
 from tests.stream.programs.by_mqtt import load
 
 PARTIES = ("corrector", "detector", "owner", "sensor-room-1", "sensor-room-2")
@@ -51,6 +53,31 @@ def test_secrets_are_for_their_owner_alone_and_differ(stream: Path) -> None:
     for path in secrets:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
     assert len({path.read_bytes() for path in secrets}) == len(secrets)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_every_file_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        set_up(tmp_path / "stream", ["room-1"], example_declaration(), budget=1000)
+        parties = [
+            load(tmp_path / "stream", party).make_party() for party in PARTIES if party != "sensor-room-2"
+        ]
+        for party in parties:
+            if isinstance(party, Sensor):
+                party.send([20.0] * 16)
+        modes = {
+            path.relative_to(tmp_path): stat.S_IMODE(path.stat().st_mode)
+            for path in tmp_path.rglob("*")
+            if path.is_file()
+        }
+        for party in parties:
+            party.close()
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}, modes
+    for name in ("sensor.journal", "sensor.journal-wal", "sensor.ledger", "owner.journal", "config.yaml"):
+        assert any(path.name == name for path in modes), name
 
 
 def test_the_brokers_files_let_each_party_in_and_keep_it_apart(stream: Path) -> None:

@@ -47,9 +47,9 @@ def read_public(text: str, *, field: str = "public_key") -> X25519PublicKey:
         raise InputError("is not a public key: 32 bytes in base64", field=field, next_step=_ADVICE) from None
 
 
-def write_key(path: Path, key: X25519PrivateKey, *, force: bool = False) -> None:
-    """Write a private key to a file that only its owner may read."""
-    write_secret(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), force=force)
+def key_content(key: X25519PrivateKey) -> bytes:
+    """Return what the file of a private key holds."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def read_key(path: Path, *, field: str = "key") -> X25519PrivateKey:

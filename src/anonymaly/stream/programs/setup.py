@@ -15,7 +15,7 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.stream.programs.config import Role, peers_of
-from anonymaly.stream.programs.keys import public_text, write_key, write_secret
+from anonymaly.stream.programs.keys import key_content, public_text, write_secret
 from anonymaly.stream.programs.mosquitto import AccessList, configuration, password_line
 from anonymaly.stream.programs.seal import LARGEST_SEALED
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
@@ -75,37 +75,27 @@ def set_up(
     passwords = {address: _random_text() for address in roles}
     peers = {address: peers_of(role, names) for address, role in roles.items()}
 
-    hidden: dict[Path, bytes] = {}
-    texts: dict[Path, str] = {}
+    files: dict[Path, bytes] = {}
     for address, role in roles.items():
         place = folder / folder_of(address)
         streams = [address.removeprefix("sensor/")] if role == "sensor" else names
-        hidden[place / _PASSWORD] = passwords[address].encode()
-        texts[place / CONFIG] = _config(
+        files[place / _KEY] = key_content(keys[address])
+        files[place / _PASSWORD] = passwords[address].encode()
+        files[place / CONFIG] = _config(
             address, role, {peer: public_text(keys[peer]) for peer in peers[address]}, streams, declaration,
             limit, {"host": host, "port": port, "username": address, "password": _PASSWORD, "prefix": prefix},
-        )  # fmt: skip
+        ).encode()  # fmt: skip
     salt = ChaCha20Poly1305.generate_key
     lines = [password_line(address, password, salt()[:12]) for address, password in passwords.items()]
-    hidden[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
-    hidden[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
-    texts[folder / BROKER / "mosquitto.conf"] = configuration(port, LARGEST_SEALED + _TOPIC_BYTES)
-    key_files = {folder / folder_of(address) / _KEY: key for address, key in keys.items()}
-
-    _write(folder, key_files, hidden, texts, force=force)
-    return sorted([*key_files, *hidden, *texts])
+    files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
+    files[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
+    files[folder / BROKER / "mosquitto.conf"] = configuration(port, LARGEST_SEALED + _TOPIC_BYTES).encode()
+    _write(folder, files, force=force)
+    return sorted(files)
 
 
-def _write(
-    folder: Path,
-    keys: dict[Path, X25519PrivateKey],
-    hidden: dict[Path, bytes],
-    texts: dict[Path, str],
-    *,
-    force: bool,
-) -> None:
-    paths = [*keys, *hidden, *texts]
-    there = sorted(str(path.relative_to(folder)) for path in paths if path.exists())
+def _write(folder: Path, files: dict[Path, bytes], *, force: bool) -> None:
+    there = sorted(str(path.relative_to(folder)) for path in files if path.exists())
     if there and not force:
         raise InputError(
             f"{folder} has {there[0]}" + (f" and {len(there) - 1} more" if len(there) > 1 else ""),
@@ -113,16 +103,15 @@ def _write(
             next_step="Give another folder, or --force: new keys shut out every party that has the old ones.",
         )
     try:
-        for path in paths:
+        for path, content in files.items():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for path, key in keys.items():
-            write_key(path, key, force=force)
-        for path, content in hidden.items():
             write_secret(path, content, force=force)
-        for path, text in texts.items():
-            path.write_text(text, "utf-8")
     except OSError as problem:
-        raise InputError(f"cannot write to {folder} ({type(problem).__name__})", field="DIR") from None
+        raise InputError(
+            f"cannot write to {folder} ({type(problem).__name__})",
+            field="DIR",
+            next_step="Give a folder that you may write to.",
+        ) from None
 
 
 def _random_text() -> str:

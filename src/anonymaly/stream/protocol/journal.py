@@ -7,6 +7,7 @@ are. A finished window leaves one number behind, however many there were.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -74,6 +75,8 @@ class Journal:
     def __init__(self, path: str | Path, address: str) -> None:
         self._lock = threading.RLock()
         try:
+            # For its owner alone, whatever the umask. SQLite gives the files beside it the same mode.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             self._file = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             # Held from here on: two programs on one journal would send two versions of a batch.
             self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -81,7 +84,7 @@ class Journal:
             self._file.execute("PRAGMA synchronous=FULL")
             self._file.execute("PRAGMA fullfsync=ON")
             self._open(address)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise InputError(
                 f"cannot be used ({type(error).__name__})",
                 field="journal",
