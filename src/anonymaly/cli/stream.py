@@ -102,7 +102,7 @@ def sensor(
         lines_in = read_lines(sys.stdin, party.declaration.names)
         return in_batches(lines_in, batch or party.declaration.window)
 
-    run_sensor(_load(config, "sensor"), _teller(lines, _say_sensor), batches)
+    run_sensor(_load(config, "sensor"), _printer(lines, _say_sensor), batches)
 
 
 @app.command("detector")
@@ -110,7 +110,7 @@ def detector(config: Config, lines: Lines = False) -> None:
     """Find suspects among perturbed readings, until stopped."""
     from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
 
-    run_server(_load(config, "detector"), _teller(lines, _say_suspects))
+    run_server(_load(config, "detector"), _printer(lines, _say_suspects))
 
 
 @app.command("corrector")
@@ -118,7 +118,7 @@ def corrector(config: Config, lines: Lines = False) -> None:
     """Correct the suspects by how far readings were moved, until stopped."""
     from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
 
-    run_server(_load(config, "corrector"), _teller(lines, _say_verdict))
+    run_server(_load(config, "corrector"), _printer(lines, _say_verdict))
 
 
 @app.command("owner")
@@ -133,7 +133,7 @@ def owner(
     """Print verdicts, those of earlier runs first, until stopped."""
     from anonymaly.stream.programs.program import run_owner  # noqa: PLC0415
 
-    run_owner(_load(config, "owner"), _teller(lines, _say_verdict), after=after, until=until)
+    run_owner(_load(config, "owner"), _printer(lines, _say_verdict), after=after, until=until)
 
 
 @app.command("broker")
@@ -185,11 +185,11 @@ def _load(path: Path, role: Role) -> LoadedConfig:
     return loaded
 
 
-def _teller(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
-    def tell(event: dict[str, Any]) -> None:
+def _printer(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
+    def print_event(event: dict[str, Any]) -> None:
         print(json.dumps(event) if lines else words(event), flush=True)
 
-    return tell
+    return print_event
 
 
 def _say_sensor(event: dict[str, Any]) -> str:
@@ -210,7 +210,7 @@ def _say_suspects(event: dict[str, Any]) -> str:
 def _say_verdict(event: dict[str, Any]) -> str:
     about = f"{event['sensor']}, window {event['window']}"
     if not event["complete"]:
-        return f"{about}: the servers were told of windows of different length; nothing can be said"
+        return f"{about}: the servers received windows of different length; nothing can be judged"
     text = (
         f"{about}: look at {event['found']:,} of {event['readings']:,} readings "
         f"({event['confirmed']:,} confirmed, {event['inward']:,} inward, "

@@ -62,7 +62,7 @@ def run_demo(as_json: bool) -> None:
             cost = to_text(stream().cost_of(1))
             say("Each has its own key, password and topics.")
             say(f"A reading costs epsilon={cost}, and a sensor may spend {BUDGET}.")
-        events = _play(folder, (lambda event: None) if as_json else _show)
+        events = _run(folder, (lambda event: None) if as_json else _show)
         summary = _summary(events)
     if as_json:
         say_json(summary)
@@ -70,7 +70,7 @@ def run_demo(as_json: bool) -> None:
         _show_summary(summary)
 
 
-def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
+def _run(folder: Path, show: Callable[[Event], None]) -> list[Event]:
     """Run until every window has its verdict and every sensor its receipts."""
     for name in SENSORS:
         lines = [",".join(map(str, reading)) for reading in readings(name)]
@@ -83,7 +83,10 @@ def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
                 events.append(event)
                 show(event)
             if time.monotonic() >= end:
-                raise AnonymalyError(f"the demonstration did not end within {PATIENCE:.0f} seconds")
+                raise AnonymalyError(
+                    f"the demonstration did not end within {PATIENCE:.0f} seconds",
+                    next_step="Try again when the machine has less to do.",
+                )
     return events
 
 

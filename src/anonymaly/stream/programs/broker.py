@@ -24,7 +24,7 @@ from anonymaly.stream.programs.mosquitto import AccessList, password_matches
 
 
 class Passwords(BaseAuthPlugin):  # type: ignore[misc]  # untyped
-    """Lets in whoever the password file names."""
+    """Lets in the users that the password file names."""
 
     @dataclass
     class Config:
@@ -38,7 +38,7 @@ class Passwords(BaseAuthPlugin):  # type: ignore[misc]  # untyped
         self._lines = {line.partition(":")[0]: line for line in lines}
 
     async def authenticate(self, *, session: Session) -> bool | None:
-        """Check a password; a session belongs to the user of the same name, and to nobody else."""
+        """Check a password; a session belongs to the user of the same name alone."""
         user, password = session.username or "", session.password or ""
         known = password_matches(self._lines.get(user, ""), user, password)
         return known and session.client_id == user

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries a party's messages over its connection: takes them in one by one, sends until a receipt comes."""
+"""Carries a party's messages over its connection, and sends each again until a receipt comes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anonymaly.stream.protocol.parties import Outgoing, Party
 MOST_SENT = 128  # messages whose receipts one party waits for at a time
 MOST_KEPT = 256  # messages without a receipt in a server's journal, beyond which it takes no readings
 MOST_QUEUED = 64  # messages about to be handed to the broker
-LONGEST_FAREWELL = 2.0  # seconds
+LONGEST_HAND_OVER = 2.0  # seconds
 PUBLISHERS = 8  # handed over at the same time, so that one slow acknowledgement delays no other
 
 Result = TypeVar("Result")
@@ -65,7 +65,7 @@ class Carrier:
     async def hand_over(self) -> None:
         """Wait until everything is handed to the broker, or it takes too long: the journal has it."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LONGEST_FAREWELL):
+            async with asyncio.timeout(LONGEST_HAND_OVER):
                 await self._queue.join()
 
     async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -81,7 +81,7 @@ class Carrier:
             await self._queue.put(message)
 
     async def settled(self, most: int) -> None:
-        """Wait until no more than so many messages lack a receipt."""
+        """Wait until at most ``most`` messages lack a receipt."""
         while True:
             self._receipt_came.clear()
             if await self.call(lambda: self.party.waiting) <= most:
@@ -94,7 +94,7 @@ class Carrier:
             try:
                 outgoing = await self.call(self._handle, message)
             except InputError as problem:
-                self.connection.complain(message.sender, problem)
+                self.connection.drop(message.sender, problem)
                 continue
             await self.send(outgoing)
             if isinstance(message, MessageReceipt):
@@ -106,9 +106,13 @@ class Carrier:
                 self._watch(message, outgoing)
 
     def _handle(self, message: Message) -> list[Outgoing]:
-        # A recipient that is away for long must not fill the disk; what is in the works is finished.
+        # A recipient that is away for long must not fill the disk; windows that were begun are finished.
         if isinstance(message, Readings | Shifts) and self.party.waiting >= MOST_KEPT:
-            raise InputError(f"came when {MOST_KEPT} messages had no receipt; it will be sent again")
+            raise InputError(
+                f"came when {MOST_KEPT} messages had no receipt",
+                field="message",
+                next_step="Nothing is lost: its sender sends it again.",
+            )
         return self.party.handle(message)
 
     async def _catch_up(self) -> None:
@@ -140,7 +144,7 @@ class Carrier:
 
     @staticmethod
     def _now() -> float:
-        return asyncio.get_running_loop().time()  # counts from the start of the machine, whatever the date
+        return asyncio.get_running_loop().time()  # does not depend on the date
 
 
 async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One party's configuration file: its key, its peers' keys, the broker, and what is public about the streams.
 
-What a party must not hold, its configuration cannot name: it has one role, one key, one user of the broker,
-and the topics follow from its role. The rest is refused when the file is read.
+A configuration cannot name what a party must not hold: it has one role, one key and one user of the broker,
+and the topics follow from the role. A file that gives a party more is refused when it is read.
 """
 
 from __future__ import annotations
@@ -42,11 +42,17 @@ class BrokerEntry(Value):
     """Where the broker is, and as whom to connect."""
 
     host: StrictStr = Field(min_length=1)
+    """The broker's machine."""
     port: StrictInt = Field(ge=1, le=65535)
+    """The broker's port."""
     username: StrictStr
-    password: StrictStr  # a file
+    """The party's own user of the broker."""
+    password: StrictStr
+    """The file with the user's password."""
     prefix: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$", max_length=200)]
-    tls: StrictStr | None = None  # a file with the certificates that vouch for the broker
+    """What all topics begin with: letters, digits, dashes and underscores, divided by slashes."""
+    tls: StrictStr | None = None
+    """The file with the certificates that vouch for the broker; without it there is no TLS."""
 
 
 class PartyConfig(Value):
@@ -61,15 +67,25 @@ class PartyConfig(Value):
     """
 
     party: Role
+    """The party's role."""
     name: StrictStr | None = None
+    """A sensor's name."""
     key: StrictStr
+    """The file with the party's private key."""
     journal: StrictStr
+    """The party's own SQLite file."""
     broker: BrokerEntry
+    """Where the broker is, and as whom to connect."""
     peers: dict[str, StrictStr]
+    """The addresses and public keys of those that the party talks to."""
     streams: dict[str, StreamDeclaration] = Field(min_length=1)
+    """The name of each sensor and what is public about its readings."""
     ledger: StrictStr | None = None
+    """A sensor's ledger: a file, or the URL of a PostgreSQL database."""
     budget: str | None = None
+    """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
+    """A file elsewhere that shows whether a sensor's ledger was set back."""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -214,7 +230,7 @@ def both_shares(reason: str, field: str) -> Refused:
     return Refused(
         reason,
         field=field,
-        next_step="Whoever holds both servers' shares can undo the perturbation; give each party its own.",
+        next_step="A party with both servers' shares can undo the perturbation; give each party its own.",
     )
 
 

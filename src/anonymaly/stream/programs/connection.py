@@ -28,13 +28,13 @@ MOST_FROM_ONE = 16 * 2**20  # bytes of one sender that wait here: one that flood
 MOST_ARRIVED = 64 * 2**20  # bytes that wait here, of all senders together
 MOST_UNOPENED = 16 * 2**20  # bytes that wait to be opened
 EACH = 500  # bytes that a waiting message takes beside its content
-MOST_COMPLAINTS = 1000  # different reasons that are logged, once each
+MOST_REASONS = 1000  # different reasons that are logged, once each
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0  # seconds before the next attempt to connect
-PATIENCE = 3.0  # seconds for the broker to acknowledge; a lost connection tells nobody who waits
+LONGEST_ANSWER = 3.0  # seconds until the broker acknowledges; a lost connection does not end the wait
 QUALITY = 1
 _REFUSED = {4, 5, 134, 135}  # bad user name or password, not authorised; MQTT 3.1.1 and 5
 logger = logging.getLogger("anonymaly.stream")
-# The client would tell of every packet that it drops; we count them.
+# The client would log every packet that it drops; we count them.
 _client_logger = logging.getLogger("anonymaly.stream.client")
 _client_logger.setLevel(logging.CRITICAL)
 
@@ -74,16 +74,16 @@ class Connection:
         self._arrived: deque[tuple[Message, int]] = deque()
         self._room: Counter[str] = Counter()  # what each sender's waiting messages take
         self._news = asyncio.Event()
-        self._complaints: set[tuple[str | None, ...]] = set()
+        self._logged: set[tuple[str | None, ...]] = set()
 
     async def publish(self, message: Message) -> bool:
-        """Hand a message to the broker; say whether it has it. Whoever sends keeps it until its receipt."""
+        """Hand a message to the broker; say whether it has it. The sender keeps it until the receipt."""
         client = self._client
         if client is None:
             return False
         where = topic(self._prefix, message.recipient, self._seal.address)
         try:
-            await client.publish(where, self._seal.seal(message), qos=QUALITY, timeout=PATIENCE)
+            await client.publish(where, self._seal.seal(message), qos=QUALITY, timeout=LONGEST_ANSWER)
         except MqttError:  # `run` notices, too, and connects again
             return False
         self.counts["sent"] += 1
@@ -131,12 +131,12 @@ class Connection:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def complain(self, sender: str, problem: InputError) -> None:
-        """Log why something of a sender's was dropped, once; never what was in it."""
+    def drop(self, sender: str, problem: InputError) -> None:
+        """Count a message that was dropped, and log the reason once for each sender; never what was in it."""
         self.counts["dropped"] += 1
         reason = (sender, type(problem).__name__, problem.field, problem.problem[:40])
-        if reason not in self._complaints and len(self._complaints) < MOST_COMPLAINTS:
-            self._complaints.add(reason)
+        if reason not in self._logged and len(self._logged) < MOST_REASONS:
+            self._logged.add(reason)
             logger.warning("%s: dropped a message from %s: %s", self._seal.address, sender, problem)
 
     @asynccontextmanager
@@ -173,13 +173,14 @@ class Connection:
         try:
             message = self._seal.open(_payload(packet))
         except InputError as problem:
-            self.complain(sender, problem)
+            self.drop(sender, problem)
             return
         size = EACH + len(_payload(packet))
-        scarce = 1 if isinstance(message, MessageReceipt) else 2  # a receipt makes room where others wait
+        # Other messages may take half of the room: a receipt must always find some, because it makes room.
+        weight = 1 if isinstance(message, MessageReceipt) else 2
         if (
-            scarce * (self._room.total() + size) > MOST_ARRIVED
-            or scarce * (self._room[message.sender] + size) > MOST_FROM_ONE
+            weight * (self._room.total() + size) > MOST_ARRIVED
+            or weight * (self._room[message.sender] + size) > MOST_FROM_ONE
         ):
             self.counts["crowded out"] += 1
             return

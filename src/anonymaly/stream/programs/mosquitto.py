@@ -2,7 +2,7 @@
 """Mosquitto's files: who may connect, and which topics each may read and write.
 
 A message lies on the topic ``PREFIX/RECIPIENT/from/SENDER``. A party may read what is addressed to it and
-write what it sends to its own peers; the broker enforces that, whatever a party's program does.
+write what it sends to its own peers; the broker enforces that, even if a party's program does not.
 """
 
 from __future__ import annotations

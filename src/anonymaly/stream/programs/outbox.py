@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When to send again what no receipt came for: after growing pauses, and at once over a new connection.
+"""When to send a message again that has no receipt: after growing pauses, and at once over a new connection.
 
 The broker's own acknowledgement says that the broker has a message, not that its recipient keeps it, and a
-broker that restarts may forget. The parties' journals hold everything; this holds the next few in memory.
+broker that restarts may forget. The parties' journals hold all messages; this holds the next few in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Sent:
 
 
 class Outbox:
-    """Messages that wait for their receipts, at most so many; times are of a clock that never jumps.
+    """At most ``most`` messages that wait for their receipts; times are of a clock that never jumps.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Outbox:
         return len(self._sent)
 
     def add(self, messages: Iterable[Message], now: float) -> list[Message]:
-        """Return what to send now: all that is new, unless others have no room yet and come first."""
+        """Return what to send now: the new messages, unless older ones found no room and come first."""
         taken = []
         for message in messages:
             label = (type(message), message.sensor, message.window, message.sequence)
@@ -62,7 +62,7 @@ class Outbox:
         return taken
 
     def catch_up(self, messages: Iterable[Message], now: float) -> list[Message]:
-        """Return what to send now of all that lacks a receipt, oldest first."""
+        """Return what to send now of the messages without a receipt, oldest first."""
         self.behind = False
         return self.add(messages, now)
 
@@ -80,5 +80,5 @@ class Outbox:
         return [sent.message for sent in due]
 
     def clear(self) -> None:
-        """Forget everything; the journal knows."""
+        """Forget all messages; the journal has them."""
         self._sent.clear()

@@ -56,7 +56,7 @@ class Processes:
         self._processes[address], self._reports[address] = process, receiving
 
     def kill(self, address: str) -> None:
-        """End a party in the middle of whatever it does."""
+        """Kill a party at once, in the middle of its work."""
         self._processes[address].kill()
         self._processes[address].join()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A party as a program: connects, works until it is told to stop, and leaves nothing half done."""
+"""A party as a program: it connects, works until it is stopped, and hands over what it has to send."""
 
 from __future__ import annotations
 
@@ -29,46 +29,46 @@ MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it t
 MOST_BATCHES = 2  # read ahead
 
 Event = dict[str, Any]
-Tell = Callable[[Event], object]
+Report = Callable[[Event], object]
 Work = Callable[[Carrier], Awaitable[None]]
 
 
-def run_server(loaded: LoadedConfig, tell: Tell) -> None:
-    """Be the detector or the corrector until stopped; tell of every window."""
+def run_server(loaded: LoadedConfig, report: Report) -> None:
+    """Run the detector or the corrector until it is stopped; report every window."""
 
     def watch(_: Message, outgoing: list[Outgoing]) -> None:
         for item in outgoing:
             if isinstance(item.message, Suspects | Verdict):
-                tell(describe(item.message))
+                report(describe(item.message))
 
     with loaded.make_party() as party:
         asyncio.run(_run(loaded, party, None, watch))
 
 
-def run_owner(loaded: LoadedConfig, tell: Tell, *, after: int = 0, until: int | None = None) -> None:
-    """Be the owner until stopped, or until there are so many verdicts; tell of every verdict once."""
+def run_owner(loaded: LoadedConfig, report: Report, *, after: int = 0, until: int | None = None) -> None:
+    """Run the owner until it is stopped or has ``until`` verdicts; report every verdict once."""
     with loaded.make_owner() as owner:
         last = after
 
-        def say_new() -> None:
+        def report_new() -> None:
             nonlocal last
             for judgement in owner.verdicts(last):
-                tell(describe_judgement(judgement))
+                report(describe_judgement(judgement))
                 last = judgement.number
 
         async def work(carrier: Carrier) -> None:
-            say_new()
+            report_new()
             while until is None or last < until:
                 news.clear()
                 await news.wait()
-                say_new()
+                report_new()
 
         news = asyncio.Event()
         asyncio.run(_run(loaded, owner, work, lambda *_: news.set()))
 
 
-def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Iterator[Batch]]) -> None:
-    """Send readings until there are none left, the budget is spent, or stopped; tell of every batch."""
+def run_sensor(loaded: LoadedConfig, report: Report, batches: Callable[[Sensor], Iterator[Batch]]) -> None:
+    """Send readings until none are left, the budget is spent or it is stopped; report every batch."""
     with loaded.make_sensor() as sensor:
 
         async def work(carrier: Carrier) -> None:
@@ -77,19 +77,19 @@ def run_sensor(loaded: LoadedConfig, tell: Tell, batches: Callable[[Sensor], Ite
                 async for batch in _read_ahead(batches(sensor)):
                     await carrier.settled(MOST_UNSETTLED)
                     await carrier.send(await carrier.call(sensor.send, batch))
-                    tell(await carrier.call(describe_sensor, sensor, "sent"))
+                    report(await carrier.call(describe_sensor, sensor, "sent"))
                 await carrier.send(await carrier.call(sensor.flush))
             except BudgetExceeded:
                 await carrier.settled(0)  # what was paid for still arrives
                 raise
             await carrier.settled(0)
-            tell(await carrier.call(describe_sensor, sensor, "arrived"))
+            report(await carrier.call(describe_sensor, sensor, "arrived"))
 
         asyncio.run(_run(loaded, sensor, work, None))
 
 
 def _warm_up(sensor: Sensor) -> None:
-    """Load the compiled noise before anything is charged: who is killed meanwhile should not have paid."""
+    """Load the compiled noise before anything is charged: it takes a while, and a kill would cost budget."""
     perturb(sensor.declaration, np.zeros((1, len(sensor.declaration.columns))), Noise.system())
 
 
@@ -103,7 +103,7 @@ async def _run(
     carrier = Carrier(party, loaded.make_connection(), watch)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    # The client leaves loose ends when a connection breaks, of which asyncio would tell at length.
+    # The client leaves tasks behind when a connection breaks, which asyncio would log at length.
     loop.set_exception_handler(lambda _, context: logger.debug("%s", context.get("message")))
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
@@ -125,7 +125,7 @@ async def _await(work: Awaitable[None]) -> None:
 
 
 async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
-    """Yield what a thread reads, a little ahead; one that waits for input must not keep the program alive."""
+    """Yield what a thread reads, a little ahead; its wait for input does not keep the program running."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue(MOST_BATCHES)
 

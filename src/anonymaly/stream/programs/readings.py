@@ -15,11 +15,11 @@ from anonymaly.stream.protocol.sensor import Sensor
 
 Batch = list[tuple[float, ...]]
 logger = logging.getLogger("anonymaly.stream")
-MOST_COMPLAINTS = 10  # lines that are told of one by one
+MOST_COMPLAINTS = 10  # lines that are logged one by one
 
 
 def read_lines(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[float, ...]]:
-    """Return the declared columns of each line; a line that is no reading is skipped and told of.
+    """Return the declared columns of each line; a line that is no reading is skipped and logged.
 
     The first line may name columns, in any order and more than are declared; otherwise each line has
     the declared columns in their order.
@@ -43,8 +43,12 @@ def read_lines(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[f
         if named:
             places = _places([name.strip() for name in first], columns)
         yield from _readings(rows if named else itertools.chain([first], rows), 1 + named, places)
-    except csv.Error as problem:
-        raise InputError(f"is not CSV: {problem}", field="input") from None
+    except csv.Error:
+        raise InputError(
+            "is not CSV",
+            field="input",
+            next_step="Give one reading in each line: numbers, divided by commas.",
+        ) from None
 
 
 def _readings(rows: Iterable[list[str]], number: int, places: list[int]) -> Iterator[tuple[float, ...]]:
@@ -86,7 +90,11 @@ def read_file(path: str | Path, sensor: Sensor, size: int | None = None) -> Iter
             readings = read_lines(file, declaration.names)
             yield from in_batches(readings, size or declaration.window, sensor.accepted)
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot read {path} ({type(problem).__name__})", field="input") from None
+        raise InputError(
+            f"cannot read {path} ({type(problem).__name__})",
+            field="input",
+            next_step="Give a CSV file in UTF-8 that you may read.",
+        ) from None
 
 
 def in_batches(readings: Iterable[tuple[float, ...]], size: int, skip: int = 0) -> Iterator[Batch]:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The correction of Figure 2 of the paper, on whole windows at once.
+"""The correction of Böhler et al. 2017 (Figure 2), on whole windows at once.
 
 Which suspects are kept, and which readings may have been missed, is decided by how far each reading moved
-from the centre (the paper's ddiff, here ``shifts``). Where the paper leaves a case open:
+from the centre (ddiff in the paper, here ``shifts``). Where the paper leaves a case open:
 
-- no suspects: nobody is confirmed and there is no distance to look beyond, so the second and third layer are
-  empty; the first layer, which needs neither, is as always;
+- no suspects: none is confirmed and there is no distance to look beyond, so the second and third layer are
+  empty; the first layer needs neither and stays as it is;
 - one suspect, or all with the same shift: all are confirmed, because there is no gap to divide them;
 - the gap: as printed, it may lie among readings that moved inward; one suspect that moved far inward, alone,
   then makes all others false, and nearly every outlier is lost (a recall of 0.1 % was measured). A false
   suspect is an ordinary reading that was moved outward, so by default moves inward count as none when gaps
-  are measured (``outward``); ``any`` is the paper's rule;
+  are measured (``outward``); ``any`` is the printed rule;
 - several gaps of the largest size: the last of them divides, so that fewer suspects are taken for false. The
-  paper will "not remove true positives under any circumstances";
+  paper wants to "not remove true positives under any circumstances";
 - a negative smallest shift of the confirmed: the second layer is empty, as its two conditions say, and the
   third may share readings with the first. Layers may overlap; what counts is their union.
 """
@@ -31,7 +31,7 @@ Gap = Literal["outward", "any"]
 
 @dataclass(frozen=True)
 class Split:
-    """The suspects that are confirmed, and the smallest shift among them (the paper's TP and d_TP)."""
+    """The suspects that are confirmed, and the smallest shift among them (TP and d_TP in the paper)."""
 
     confirmed: Booleans
     least: int | None
@@ -39,7 +39,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Layers:
-    """The readings that may be missed outliers (the paper's FNL1, FNL2 and FNL3)."""
+    """The readings that may be missed outliers (FNL1, FNL2 and FNL3 in the paper)."""
 
     inward: Booleans
     covered: Booleans
@@ -54,7 +54,7 @@ def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -
     shifts
         How far each reading moved from the centre.
     suspects
-        Which of them look like outliers after that (the paper's O').
+        Which of them look like outliers after that (O' in the paper).
     gap
         Which gaps count: between moves ``outward``, or ``any``, as printed.
 
@@ -67,7 +67,7 @@ def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -
     ordered = np.sort(shifts[suspects])
     if len(ordered) == 0:
         return Split(np.zeros(len(shifts), np.bool_), None)
-    # Behind the last suspect there is a gap of 0, as the paper defines. Of equal gaps the last one divides.
+    # The paper gives the last suspect a gap of 0. Of equal gaps the last one divides.
     compared = np.maximum(ordered, 0) if gap == "outward" else ordered
     gaps = np.append(np.diff(compared), 0)
     threshold = ordered[np.flatnonzero(gaps == gaps.max())[-1]]
@@ -85,9 +85,9 @@ def missed_layers(
         As for `split_suspects`.
     near, far
         Which readings are no suspects and were perturbed to beyond ``least`` and ``least + width`` of the
-        centre (the paper's I2 and I3).
+        centre (I2 and I3 in the paper).
     least, width
-        The paper's d_TP and w_O.
+        d_TP and w_O in the paper.
 
     Examples
     --------

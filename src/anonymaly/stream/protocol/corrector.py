@@ -52,14 +52,14 @@ class Corrector(StreamServer):
             return self._divide(message) if new and self._is_complete(sensor, window, Shifts) else []
         if isinstance(message, Candidates):
             return self._judge(message)
-        raise refused("is none that a corrector takes")
+        raise refused("is of a kind that a corrector does not take")
 
     def _divide(self, suspects: Suspects) -> list[Message]:
         sensor, window = suspects.sensor, suspects.window
         shifts = self._values(sensor, window, Shifts)
         members = suspects.members
         if len(members) != len(shifts):
-            # The detector waits for nothing: it is told that there is nobody to look for.
+            # So that the detector does not wait: without distances there is nothing to look for.
             return [Thresholds(sensor, window, None, None), self._give_up(suspects, len(shifts))]
         least = split_suspects(shifts, members, self.streams[sensor].gap).least
         far = None if least is None else least + self.streams[sensor].layer_steps
@@ -76,14 +76,14 @@ class Corrector(StreamServer):
         if len(message.near) != len(shifts):
             return [self._give_up(message, len(shifts))]
         split = split_suspects(shifts, suspects, self.streams[sensor].gap)
-        # What the detector calls a candidate is no suspect; a detector that errs cannot make it one.
+        # A candidate is never a suspect, even if a faulty detector says so.
         near, far = message.near & ~suspects, message.far & ~suspects
         layers = missed_layers(shifts, suspects, near, far, split.least, self.streams[sensor].layer_steps)
         self._journal.finish(sensor, window)
         return [Verdict(sensor, window, split.confirmed, layers.inward, layers.covered, layers.covered_far)]
 
     def _give_up(self, message: Message, size: int) -> Verdict:
-        """Say that nothing can be said: the two servers were told of windows of different length."""
+        """Say that nothing can be judged: the two servers received windows of different length."""
         nobody = np.zeros(size, np.bool_)
         self._journal.finish(message.sensor, message.window)
         return Verdict(message.sensor, message.window, nobody, nobody, nobody, nobody, complete=False)

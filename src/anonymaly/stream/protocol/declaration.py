@@ -35,19 +35,6 @@ Exact = Annotated[str, BeforeValidator(lambda value: to_text(to_nano(value)))]
 class Column(Value):
     """One measured quantity.
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    range : Interval
-        Where readings lie that are nothing special. Between two of them the loss is at most ε.
-    outer : Interval
-        Where readings beyond are moved to; the loss is at most ε times outer width by range width.
-    step : number
-        The grid: readings are rounded to the range's lower end plus a multiple of it.
-    centre, scale : number, optional
-        Distances are of (value - centre) / scale; the middle and the width of the range if not given.
-
     Examples
     --------
     >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
@@ -56,11 +43,17 @@ class Column(Value):
     """
 
     name: StrictStr = Field(min_length=1, max_length=64)
+    """What the quantity is called."""
     range: Interval
+    """Where ordinary readings lie. Between two of them the loss is at most ε."""
     outer: Interval
+    """Where readings beyond are moved to; the loss is at most ε times outer width by range width."""
     step: Number = Field(gt=0)
+    """The grid: readings are rounded to the range's lower end plus a multiple of it."""
     centre: Number | None = None
+    """Where distances are counted from; the middle of the range if not given."""
     scale: Number | None = Field(default=None, gt=0)
+    """The unit of distances; the width of the range if not given."""
 
     if TYPE_CHECKING:
 
@@ -121,25 +114,6 @@ class Column(Value):
 class StreamDeclaration(Value):
     """A stream's public facts, the same for every party.
 
-    Parameters
-    ----------
-    columns : list of Column
-        What a reading consists of.
-    epsilon : number
-        The loss per column when a reading moves across its range: d columns lose at most d·ε.
-    window : int
-        How many readings are judged together.
-    layer : number
-        The width of the layer that outliers lie in (the paper's w_O), in units of the scale.
-    model : str
-        How the detector finds suspects.
-    parameters : mapping
-        The model's parameters, where its defaults do not suit.
-    precision : number
-        Moves of distance are rounded to multiples of it before the corrector gets them.
-    gap : {"outward", "any"}
-        Which gaps divide the suspects: see ``correction``; ``any`` is as the paper prints it.
-
     Examples
     --------
     >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
@@ -152,13 +126,21 @@ class StreamDeclaration(Value):
 
     type: Literal["stream"] = "stream"
     columns: Annotated[tuple[Column, ...], Ordered] = Field(min_length=1, max_length=MOST_COLUMNS)
+    """The columns that a reading consists of."""
     epsilon: Exact
+    """The loss per column when a reading moves across its range: d columns lose at most d·ε."""
     window: StrictInt = Field(ge=1, le=LARGEST_WINDOW)
+    """How many readings are judged together."""
     layer: Number = Field(ge=0)
+    """The width of the layer that outliers lie in, in units of the scale (w_O in Böhler et al. 2017)."""
     model: StrictStr = "dbscan"
+    """How the detector finds suspects."""
     parameters: FrozenMapping = ()
+    """The model's parameters that differ from its defaults."""
     precision: Number = Field(default=0.001, gt=0)
+    """Moves of distance are rounded to multiples of it before the corrector gets them."""
     gap: Gap = "outward"
+    """Which gaps divide the suspects: between moves ``outward``, or ``any``, as printed in the paper."""
 
     if TYPE_CHECKING:
 
@@ -188,7 +170,11 @@ class StreamDeclaration(Value):
         for column in self.columns:
             read_rate(column.rate(self.nano), field=f"{column.name}.step")
         if self.layer / self.precision > LARGEST_NUMBER:
-            raise InputError("is more than 2^62 times the precision", field="layer")
+            raise InputError(
+                "is more than 2^62 times the precision",
+                field="layer",
+                next_step="Give a coarser precision.",
+            )
         self.make_model()
         return self
 
@@ -220,7 +206,7 @@ class StreamDeclaration(Value):
         return np.column_stack([column.place(numbers[:, index]) for index, column in enumerate(self.columns)])
 
     def distances(self, numbers: Integers) -> Floats:
-        """Return each row's distance from the centre (the paper's d_c)."""
+        """Return each row's distance from the centre (d_c in Böhler et al. 2017)."""
         places = self.places(numbers)
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", places, places)))
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The detector (the paper's analyst): sees perturbed readings, and never how they were perturbed."""
+"""The detector sees perturbed readings, and never how far they were moved.
+
+Böhler et al. 2017 call it the analyst.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from anonymaly.stream.protocol.server import StreamServer
 
 
 class StreamDetector(StreamServer):
-    """Finds suspects among perturbed readings, and says who lies beyond the distances it is then given.
+    """Finds suspects among perturbed readings, and says which readings lie beyond the two distances.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class StreamDetector(StreamServer):
             return self._suspect(message, stream) if self._gather(message) else []
         if isinstance(message, Thresholds):
             return self._look_beyond(message, stream)
-        raise refused("is none that a detector takes")
+        raise refused("is of a kind that a detector does not take")
 
     def _suspect(self, message: Message, stream: StreamDeclaration) -> list[Message]:
         values = self._values(message.sensor, message.window, Readings)

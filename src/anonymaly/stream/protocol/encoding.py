@@ -100,7 +100,7 @@ class Batch(Layout):
 
 
 class Sets(Layout):
-    """Sets of a window's readings: bitmaps, as long whatever they hold."""
+    """Sets of a window's readings: bitmaps, whose length does not depend on their members."""
 
     def __init__(self, *names: str) -> None:
         self.names = names

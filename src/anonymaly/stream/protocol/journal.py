@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A party's memory: one small SQLite file that a killed party goes on from.
+"""What a party must not forget: one small SQLite file, from which a killed party goes on.
 
 It holds what was sent and not yet acknowledged, the parts of windows that are not finished, and which windows
-are. A finished window leaves one number behind, however many there were.
+are. All finished windows together leave one number behind.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Journal:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Have everything inside happen at once, on disk when it is left, or not at all."""
+        """Write everything inside to disk together, or nothing of it."""
         with self._lock:
             self._file.execute("BEGIN IMMEDIATE")
             try:
@@ -186,7 +186,7 @@ class Journal:
         self._file.execute("INSERT OR REPLACE INTO floors VALUES (?, ?)", (sensor, floor))
 
     def add(self, message: Message) -> bool:
-        """Keep a part of a window; return False if it was there already, whatever is in this copy."""
+        """Keep a part of a window; return False if it was there already, and leave that one."""
         rows, last = (len(message.values), message.last) if isinstance(message, Readings | Shifts) else (0, 1)
         key = (message.sensor, message.window, message.code, message.sequence)
         added = self._file.execute(

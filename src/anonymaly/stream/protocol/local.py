@@ -21,7 +21,7 @@ class LocalTransport:
     parties
         All of them; messages for anybody else stay where they are sent from.
     listener
-        Told of each message before it is handed over; for tests and demonstrations.
+        Called with each message before it is handed over; for tests and demonstrations.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class LocalTransport:
         self._listener = listener
 
     def carry(self, messages: Iterable[Outgoing]) -> None:
-        """Hand over messages and all that follows from them."""
+        """Hand over messages, and all messages that follow from them."""
         waiting = deque(messages)
         while waiting:
             item = waiting.popleft()

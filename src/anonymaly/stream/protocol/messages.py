@@ -3,8 +3,8 @@
 
 A message begins with its version and kind; everything in it has a fixed place and a largest size, sets of
 readings are bitmaps as long as the window whatever they hold, and numbers are integers. So equal messages are
-equal bytes, and the length of a message says nothing that is not public. Whatever does not parse to the last
-bit is refused.
+equal bytes, and the length of a message says nothing that is not public. A message that does not parse to the
+last bit is refused.
 
     sensor ── Readings ──► detector ── Suspects, Candidates ──► corrector ── Verdict ──► owner
     sensor ── Shifts ────► corrector ── Thresholds ───────────► detector
@@ -86,7 +86,7 @@ class Message:
 
     @property
     def recipient(self) -> str:
-        """The address of the only party that may hear it."""
+        """The address of the only party that may read it."""
         return _address(self.recipient_role, self.sensor)
 
     def to_bytes(self) -> bytes:
@@ -122,14 +122,14 @@ class Shifts(Message, code=2, sender="sensor", to="corrector", body=(Batch(colum
 
 @dataclass(frozen=True, eq=False)
 class Suspects(Message, code=3, sender="detector", to="corrector", body=(Sets("members"),)):
-    """Which readings of a window look like outliers after perturbation (the paper's O')."""
+    """Which readings of a window look like outliers after perturbation (O' in Böhler et al. 2017)."""
 
     members: Booleans
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds(Message, code=4, sender="corrector", to="detector", body=(Distances(),)):
-    """The two distances beyond which the detector looks for missed outliers (d_TP and d_TP + w).
+    """The two distances beyond which the detector looks for missed outliers (d_TP and d_TP + w in the paper).
 
     Both are None if no suspect is left to take them from; no reading is then beyond either.
     """
@@ -140,7 +140,7 @@ class Thresholds(Message, code=4, sender="corrector", to="detector", body=(Dista
 
 @dataclass(frozen=True, eq=False)
 class Candidates(Message, code=5, sender="detector", to="corrector", body=(Sets("near", "far"),)):
-    """Which readings that are no suspects lie beyond the two distances (the paper's I2 and I3)."""
+    """Which readings that are no suspects lie beyond the two distances (I2 and I3 in Böhler et al. 2017)."""
 
     near: Booleans
     far: Booleans
@@ -151,7 +151,7 @@ _FOUND = Sets("confirmed", "inward", "covered", "covered_far")
 
 @dataclass(frozen=True, eq=False)
 class Verdict(Message, code=6, sender="corrector", to="owner", body=(YesNo("complete"), _FOUND)):
-    """Which readings to look at, for the owner: the paper's TP, FNL1, FNL2 and FNL3.
+    """Which readings to look at, for the owner (TP, FNL1, FNL2 and FNL3 in Böhler et al. 2017).
 
     ``complete`` is false if the parts of the window did not fit together, so that nothing could be said.
     """
@@ -185,19 +185,19 @@ class _Received(Layout):
 
 @dataclass(frozen=True, eq=False)
 class MessageReceipt(Message, code=7, body=(_Received(),)):
-    """That a message arrived and is kept: its sender need not send it again."""
+    """Says that a message arrived and is kept, so that its sender need not send it again."""
 
     of: type[Message]
     part: int = 0
 
     @property
     def sender(self) -> str:
-        """The one who received."""
+        """The party that received the message."""
         return _address(self.of.recipient_role, self.sensor)
 
     @property
     def recipient(self) -> str:
-        """The one who sent."""
+        """The party that sent the message."""
         return _address(self.of.sender_role, self.sensor)
 
     @classmethod
@@ -213,7 +213,7 @@ class MessageReceipt(Message, code=7, body=(_Received(),)):
 
 
 def read_message(data: bytes) -> Message:
-    """Read a message; whatever is cut off, too long, of another version or not to the letter is refused.
+    """Read a message; one that is cut off, too long, of another version or not exactly in form is refused.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def read_message(data: bytes) -> Message:
     head, rest = take(data, _HEAD.size)
     magic, version, code, window, length = _HEAD.unpack(head)
     if magic != _MAGIC:
-        raise refused("is none of ours")
+        raise refused("is not a message of a stream")
     if version != VERSION:
         raise InputError(
             f"is of version {version}, and this program speaks version {VERSION}",

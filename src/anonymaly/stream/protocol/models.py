@@ -39,11 +39,11 @@ class SuspectModel(ABC):
 
 @dataclass(frozen=True)
 class Dbscan(SuspectModel):
-    """The noise points of DBSCAN, as in the paper.
+    """The noise points of DBSCAN, as in Böhler et al. 2017.
 
     A point is a core point if at least ``neighbours`` points lie within ``radius`` of it, itself among them;
     noise is what has no core point within ``radius``. These are scikit-learn's noise points exactly; clusters
-    are not formed, because nobody asks for them, and so memory grows with the points and not with the pairs.
+    are not formed, because none are needed, so memory grows with the points and not with the pairs.
     """
 
     radius: float = 0.5
@@ -72,7 +72,7 @@ class Neighbours(SuspectModel):
     name = "neighbours"
 
     def suspects(self, places: Floats) -> Booleans:
-        """Return the lonely points."""
+        """Return the points that are farthest from others."""
         count = min(self.neighbours + 1, len(places))
         if count == 0:
             return np.zeros(0, np.bool_)
@@ -148,6 +148,7 @@ def _read(name: str, value: Any, kind: str) -> float | int:
         raise InputError(
             f"must be {'a share between 0 and 1' if name == 'outliers' else wanted}",
             field=f"parameters.{name}",
+            next_step="Give such a number, or leave it out for the default.",
         )
     return int(value) if kind == "int" else float(value)
 

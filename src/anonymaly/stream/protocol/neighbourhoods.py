@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has enough others nearby, and who has any: compiled, with an end as soon as the answer is known.
+"""Which points have enough others within a radius: compiled, and no longer than until the answer is known.
 
 Points are sorted into squares along their first two columns. Squares that lie within the radius of a whole
 other square are counted by their sizes alone, the others point by point until there are enough.
-The lists of neighbours that DBSCAN is usually computed from (5,000 for each of 100,000 points in the paper's
-data) are never made.
+The lists of neighbours that DBSCAN is usually computed from (5,000 for each of 100,000 points in the data
+of Böhler et al. 2017) are never made.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ class Owner(Party):
 
     def __init__(self, sensors: Iterable[str], journal: str | Path) -> None:
         if isinstance(sensors, str):
-            raise InputError("must be a list of names", field="sensors")
+            raise InputError(
+                "must be a list of names", field="sensors", next_step='Give, for instance, ["room-1"].'
+            )
         self.sensors = frozenset(read_name(name) for name in sensors)
         super().__init__("owner", journal)
 
@@ -55,7 +57,7 @@ class Owner(Party):
 
     def _take(self, message: Message) -> list[Message]:
         if not isinstance(message, Verdict):
-            raise refused("is none that an owner takes")
+            raise refused("is of a kind that an owner does not take")
         if message.sensor not in self.sensors:
             raise refused(f"is about the sensor {message.sensor}, which is not declared")
         self._journal.judge(message.sensor, message.window, message.to_bytes())

@@ -26,9 +26,9 @@ class Outgoing:
 
 
 class Party(ABC):
-    """A party of the protocol, whatever carries its messages.
+    """A party of the protocol; how its messages travel is not its concern.
 
-    ``handle`` returns what to send once its effects are on disk. What is sent stays in the journal until its
+    ``handle`` returns what to send, after its effects are on disk. A message stays in the journal until its
     recipient's receipt arrives, so that a party may be killed at any moment: ``resume`` returns what may have
     to be sent again, byte for byte. Call it after a restart, after a lost connection, and now and then.
     Messages may arrive twice, in any order, or much later; what was seen before is answered by a receipt and
@@ -66,7 +66,7 @@ class Party(ABC):
         return [self._receipt(message), *map(_outgoing, made)]
 
     def resume(self) -> list[Outgoing]:
-        """Return what was sent and not yet acknowledged, oldest first; at most some hundred at a time."""
+        """Return what was sent and not yet acknowledged, oldest first; at most 256 at a time."""
         return [_outgoing(message) for message in self._journal.unsettled(MOST_RESENT)]
 
     @property

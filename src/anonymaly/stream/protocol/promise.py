@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream promises: one half that ε bounds, and one that rests on two servers not sharing."""
+"""What a stream promises: what ε bounds, and what rests on the two servers not sharing."""
 
 from __future__ import annotations
 

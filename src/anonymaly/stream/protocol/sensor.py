@@ -256,4 +256,4 @@ class Sensor(Party):
         return len(charges)
 
     def _take(self, message: Message) -> list[Message]:
-        raise refused("is none that a sensor takes")
+        raise refused("is of a kind that a sensor does not take")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches that arrive in any order become windows."""
+"""What both servers do: gather batches, which arrive in any order, into windows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A declaration from historical data: what the paper asks for and leaves open, by one rule.
+"""A declaration from historical data, by one rule; Böhler et al. 2017 ask for it and do not say how.
 
-History is public or the owner's past, with its outliers known; it is looked at freely, so it must not hold
-readings that are to be protected. Ranges are percentiles as in the paper's formula (1). The model's
+A history is public, or the owner's own, and its outliers are known. Nothing protects it, so it must not hold
+readings that are to be protected. Ranges are percentiles as in formula (1) of the paper. The model's
 parameters are tried on the history itself, perturbed as a sensor would: of those settings that find the known
 outliers without perturbation, if there are any, the one that finds most of them after perturbation and
 correction while it shows at most 18 % of the readings.
@@ -34,7 +34,7 @@ FOUND = 0.99
 
 @dataclass(frozen=True)
 class Corrected:
-    """What the protocol finds in one window, computed at once and by one hand: for public data only."""
+    """What the protocol finds in one window, computed without messages: for public data only."""
 
     suspects: Booleans
     split: Split
@@ -42,13 +42,13 @@ class Corrected:
 
     @property
     def found(self) -> Booleans:
-        """All readings that the owner would be told of."""
+        """All readings that the owner would look at."""
         layers = self.layers
         return self.split.confirmed | layers.inward | layers.covered | layers.covered_far
 
 
 def correct(declaration: StreamDeclaration, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
-    """Do what detector and corrector do to one window, message by message, without the messages."""
+    """Do what the detector and the corrector do with one window."""
     suspects = declaration.make_model().suspects(declaration.places(perturbed.values))
     split = split_suspects(perturbed.shifts, suspects, gap or declaration.gap)
     near = far = np.zeros(len(suspects), np.bool_)
@@ -88,7 +88,7 @@ def suggest(
     window : int
         How many readings are to be judged together.
     share : float
-        The share of outliers to expect (the paper's p_o): ranges leave half of it out on each side.
+        The share of outliers to expect (p_o in the paper): ranges leave half of it out on each side.
     noise : Noise, optional
         For trials that can be repeated: ``Noise.seeded(1)``.
 
@@ -101,7 +101,11 @@ def suggest(
     ('-2 to 2.67', 'dbscan')
     """
     if history.ndim != 2 or history.shape != (len(outliers), len(names)) or len(outer) != len(names):
-        raise InputError("must have a column for each name and a row for each outlier flag", field="history")
+        raise InputError(
+            "must have a column for each name and a row for each outlier flag",
+            field="history",
+            next_step="Give rows of len(names) numbers, and one flag for each row.",
+        )
     if not outliers.any() or outliers.all():
         raise InputError(
             "must hold both outliers and others", field="outliers", next_step="Mark past outliers."
