@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
+from anonymaly.ledger.book import refuse_if_dear
 from anonymaly.ledger.ledger import Ledger
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
-from anonymaly.ledger.reserving import refuse_if_dear
 
 __all__ = [
     "Account",

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import DeclarationChanged, InputError, LedgerError, Refused
-from anonymaly.ledger.declaration import added_rules, refuse_changes
+from anonymaly.ledger.inputs import added_rules, refuse_changes
 from anonymaly.ledger.records import Account, Rules
 from anonymaly.ledger.schema import accounts, entries
 from anonymaly.ledger.transaction import Transaction

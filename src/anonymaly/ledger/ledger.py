@@ -14,10 +14,10 @@ import sqlalchemy as sa
 
 from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError, LedgerDamaged
-from anonymaly.ledger import accounts, reserving
+from anonymaly.ledger import accounts, book
 from anonymaly.ledger.anchor import Anchor
 from anonymaly.ledger.chain import genesis, label, link, mapping, whole
-from anonymaly.ledger.declaration import read_rules
+from anonymaly.ledger.inputs import read_rules
 from anonymaly.ledger.opening import (
     begin_epoch,
     choose_backend,
@@ -27,10 +27,10 @@ from anonymaly.ledger.opening import (
     settle_anchor,
 )
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
-from anonymaly.ledger.replay import UNKNOWN_HEAD, check
 from anonymaly.ledger.schema import HEAD, entries
 from anonymaly.ledger.session import Backend, Session
 from anonymaly.ledger.transaction import Transaction, read_entry, read_head
+from anonymaly.ledger.verify import UNKNOWN_HEAD, check
 
 LARGEST_ANSWER = 2**62
 _ERROR_CLASS = re.compile(r"[\w.<>]{1,200}")
@@ -257,7 +257,7 @@ class Ledger:
         whole(cost, field="epsilon", least=1, most=LARGEST_TOTAL)
         written = mapping(record, field="record")
         return self._write(
-            lambda transaction: reserving.reserve(
+            lambda transaction: book.reserve(
                 transaction, name, analyst=analyst, key=key, cost=cost, record=written
             )
         )
@@ -274,7 +274,7 @@ class Ledger:
             "media_type": label(media_type, field="media_type"),
             "size": whole(size, field="size", least=0, most=LARGEST_ANSWER),
         }
-        return self._write(lambda transaction: reserving.end(transaction, reservation, "committed", data))
+        return self._write(lambda transaction: book.end(transaction, reservation, "committed", data))
 
     def fail(self, reservation: Reservation, *, stage: str, error: str) -> Reservation:
         """Record that a reservation came to nothing, unless it has ended already; the charge stays.
@@ -284,13 +284,13 @@ class Ledger:
         if not isinstance(error, str) or not _ERROR_CLASS.fullmatch(error):
             raise InputError("must be the name of an error class", field="error")
         data = {"stage": label(stage, field="stage"), "error": error}
-        return self._write(lambda transaction: reserving.end(transaction, reservation, "failed", data))
+        return self._write(lambda transaction: book.end(transaction, reservation, "failed", data))
 
     def find(self, account: Account | str, key: str) -> Reservation | None:
         """Return the reservation of a question, if it was ever charged."""
         name = _name(account)
         return self._session.read(
-            lambda connection: reserving.find_reservation(
+            lambda connection: book.find_reservation(
                 connection, self._read_head(connection).ledger, name, key
             )
         )
@@ -315,7 +315,7 @@ class Ledger:
         name = _name(account)
         return self._session.read(
             lambda connection: list(
-                reserving.list_reservations(connection, self._read_head(connection).ledger, name)
+                book.list_reservations(connection, self._read_head(connection).ledger, name)
             )
         )
 
@@ -336,7 +336,7 @@ class Ledger:
 
         def verify(connection: sa.Connection) -> bool:
             ledger = self._read_head(connection).ledger
-            found = reserving.find_reservation(connection, ledger, held.account, held.key)
+            found = book.find_reservation(connection, ledger, held.account, held.key)
             if found is None or not _chained(connection, ledger, found.seq):
                 return False
             now = found.receipt()

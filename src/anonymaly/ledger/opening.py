@@ -10,14 +10,14 @@ import sqlalchemy as sa
 
 from anonymaly.errors import LedgerBehindAnchor, LedgerDamaged, LedgerError
 from anonymaly.ledger.anchor import NEXT_STEP, Anchor
+from anonymaly.ledger.book import end, list_reservations
 from anonymaly.ledger.postgres import SCHEMES, PostgresBackend
 from anonymaly.ledger.records import Head
-from anonymaly.ledger.replay import check
-from anonymaly.ledger.reserving import end, list_reservations
 from anonymaly.ledger.schema import accounts, entries
 from anonymaly.ledger.session import RESTORE, Backend
 from anonymaly.ledger.sqlite import SqliteBackend
 from anonymaly.ledger.transaction import Transaction
+from anonymaly.ledger.verify import check
 
 _EVER_ANCHORED = (
     sa.select(entries.c.seq).where(entries.c.account.is_(None), entries.c.kind == "anchor").limit(1)

@@ -9,7 +9,7 @@ import anonymaly.ledger
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import InputError
 from anonymaly.ledger.chain import plain
-from anonymaly.ledger.declaration import differences
+from anonymaly.ledger.inputs import differences
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
