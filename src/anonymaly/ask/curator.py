@@ -28,7 +28,7 @@ from anonymaly.declare.dataset import Adjacency, Dataset
 from anonymaly.declare.manifest import Manifest, absolute, beside
 from anonymaly.engine.source import EngineFailure
 from anonymaly.errors import AnswerFailed, InputError, LedgerDamaged, LedgerError, Refused, RuleNotDeclared
-from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
+from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_too_expensive
 from anonymaly.ledger.statement import Statement
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
@@ -281,7 +281,7 @@ class Curator:
             return
         known = self.dataset.name in self._ledger.accounts()
         if not known and query is not None and self._limit is not None:
-            refuse_if_dear(query.cost, remaining=self._limit, limit=self._limit)
+            refuse_if_too_expensive(query.cost, remaining=self._limit, limit=self._limit)
         self._ledger.open_account(
             self.dataset.name,
             self.declaration.to_dict(),

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from anonymaly.ledger.book import refuse_if_dear
+from anonymaly.ledger.book import refuse_if_too_expensive
 from anonymaly.ledger.ledger import Ledger
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
 
@@ -18,5 +18,5 @@ __all__ = [
     "Receipt",
     "Reservation",
     "Verification",
-    "refuse_if_dear",
+    "refuse_if_too_expensive",
 ]

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recompute everything from the entries alone, and compare it with what the tables say."""
+"""Verification: recompute every hash and sum from the entries alone, and compare it with the tables."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.ledger.chain import genesis, link
-from anonymaly.ledger.records import Head, Verification
-from anonymaly.ledger.schema import accounts, analysts, entries, heads, reservations
+from anonymaly.errors import LedgerDamaged
+from anonymaly.ledger.book import find_reservation
+from anonymaly.ledger.records import Head, Receipt, Verification
+from anonymaly.ledger.schema import accounts, analysts, entries, reservations
 from anonymaly.ledger.session import Backend
-from anonymaly.ledger.transaction import read_head
+from anonymaly.ledger.transaction import RESTORE, genesis, link, read_head
 
 MOST_PROBLEMS = 20
 UNKNOWN_HEAD = Head(ledger="", epoch=0, seq=0, hash="")
@@ -23,8 +25,8 @@ class _ImpossibleError(Exception):
     """An entry that no run of this program appends."""
 
 
-class Replay:
-    """The accounts as the entries make them."""
+class _Recount:
+    """Accounts and reservations as the entries alone make them."""
 
     def __init__(self) -> None:
         self.epoch = 0
@@ -34,8 +36,8 @@ class Replay:
         self.reservations: dict[int, tuple[str, str, str, int, str, int | None]] = {}
         self._keys: set[tuple[str, str]] = set()
 
-    def apply(self, seq: int, kind: str, account: Any, data: Any) -> None:
-        """Take one entry into account, or raise _ImpossibleError."""
+    def add(self, seq: int, kind: str, account: Any, data: Any) -> None:
+        """Count one entry, or raise _ImpossibleError."""
         if kind == "open":
             self._require(account not in self.limits, "opens an account twice")
             self.limits[account], self.spent[account] = data["limit"], 0
@@ -75,70 +77,114 @@ class Replay:
 
 
 def check(connection: sa.Connection, backend: Backend) -> Verification:
-    """Check file, tables, triggers, chain and sums, in one picture of the ledger."""
+    """Check file, tables, triggers, chain and sums, in one snapshot of the ledger."""
     problems = backend.physical_problems(connection)
     if problems:
-        return Verification(entries=0, head=UNKNOWN_HEAD, spent={}, problems=tuple(problems[:MOST_PROBLEMS]))
-    head = read_head(connection.execute(sa.select(heads)).first())
-    replay, last, problems = _walk(connection, head)
-    if not problems:
-        if (last.seq, last.hash, replay.epoch) != (head.seq, head.hash, head.epoch):
+        return unreadable(*problems[:MOST_PROBLEMS])
+    head = read_head(connection)
+    recount, last, problem = _walk(connection, head)
+    if problem:
+        problems = [problem]
+    else:
+        if (last.seq, last.hash, last.epoch) != (head.seq, head.hash, head.epoch):
             problems = [f"the head says entry {head.seq}, the chain ends at entry {last.seq}"]
-        problems += _compare(connection, replay)
+        problems += _compare(connection, recount)
     return Verification(
-        entries=last.seq, head=head, spent=replay.spent, problems=tuple(problems[:MOST_PROBLEMS])
+        entries=last.seq, head=head, spent=recount.spent, problems=tuple(problems[:MOST_PROBLEMS])
     )
 
 
-def _walk(connection: sa.Connection, head: Head) -> tuple[Replay, Head, list[str]]:
-    """Follow the chain to its end or to the first entry that is wrong; what comes after proves nothing."""
-    replay = Replay()
-    seq, previous = 0, genesis(head.ledger)
+def unreadable(*problems: str) -> Verification:
+    """Return what is found of a ledger whose entries cannot be read."""
+    return Verification(entries=0, head=UNKNOWN_HEAD, spent={}, problems=problems)
+
+
+def refuse_if_damaged(connection: sa.Connection, backend: Backend) -> None:
+    """Raise LedgerDamaged unless file, triggers, chain and sums all verify."""
+    found = check(connection, backend)
+    if not found.ok:
+        raise LedgerDamaged(
+            f"does not verify: {backend.describe()}: {'; '.join(found.problems)}",
+            field="ledger",
+            next_step=RESTORE,
+        )
+
+
+def check_receipt(connection: sa.Connection, receipt: Receipt) -> bool:
+    """Say whether a receipt is for a charge, and an answer, that stand in this ledger."""
+    found = find_reservation(connection, receipt.account, receipt.key)
+    if found is None or not _linked(connection, found.ledger, found.seq):
+        return False
+    now = found.receipt()
+    if receipt.commit_seq is None:  # given out before the answer was stored; it stays valid
+        now = replace(now, commit_seq=None, commit_hash=None, digest=None)
+    return receipt == now and (now.commit_seq is None or _linked(connection, found.ledger, now.commit_seq))
+
+
+def _linked(connection: sa.Connection, ledger: str, seq: int) -> bool:
+    """Recompute one link from the text that is stored."""
+    query = sa.select(entries).where(entries.c.seq.in_([seq - 1, seq])).order_by(entries.c.seq)
+    rows = connection.execute(query).all()
+    previous = genesis(ledger) if seq == 1 else rows[0].hash
+    return bool(rows[-1].hash == link(previous, seq, rows[-1].body))
+
+
+def _walk(connection: sa.Connection, head: Head) -> tuple[_Recount, Head, str | None]:
+    """Follow the chain to its end or to the first entry that is wrong; what comes after proves nothing.
+
+    Returns what the good entries add up to, the last good link, and what is wrong after it.
+    """
+    recount = _Recount()
+    last = Head(ledger=head.ledger, epoch=0, seq=0, hash=genesis(head.ledger))
     for row in connection.execute(sa.select(entries).order_by(entries.c.seq)):
-        problem = None
-        if row.seq != seq + 1:
-            problem = f"entry {seq + 1} is missing"
-        elif row.hash != link(previous, row.seq, row.body):
-            problem = f"entry {row.seq} is not the one that was written"
-        else:
-            try:
-                body = json.loads(row.body)
-                if (row.kind, row.account) != (body["kind"], body["account"]):
-                    problem = f"entry {row.seq} is filed under another kind or account"
-                replay.apply(row.seq, body["kind"], body["account"], body["data"])
-            except _ImpossibleError as impossible:
-                problem = f"entry {row.seq} {impossible}"
-            except (ValueError, TypeError, KeyError, AttributeError):
-                problem = f"entry {row.seq} cannot be read"
+        problem = _problem_of(row, last, recount)
         if problem:
-            return replay, Head(ledger=head.ledger, epoch=0, seq=seq, hash=previous), [problem]
-        seq, previous = row.seq, row.hash
-    return replay, Head(ledger=head.ledger, epoch=replay.epoch, seq=seq, hash=previous), []
+            return recount, last, problem
+        last = Head(ledger=head.ledger, epoch=recount.epoch, seq=row.seq, hash=row.hash)
+    return recount, last, None
 
 
-def _compare(connection: sa.Connection, replay: Replay) -> list[str]:
+def _problem_of(row: Any, last: Head, recount: _Recount) -> str | None:
+    """Check that an entry follows the one before and count it, or say what is wrong with it."""
+    if row.seq != last.seq + 1:
+        return f"entry {last.seq + 1} is missing"
+    if row.hash != link(last.hash, row.seq, row.body):
+        return f"entry {row.seq} is not the one that was written"
+    try:
+        body = json.loads(row.body)
+        if (row.kind, row.account) != (body["kind"], body["account"]):
+            return f"entry {row.seq} is filed under another kind or account"
+        recount.add(row.seq, body["kind"], body["account"], body["data"])
+    except _ImpossibleError as impossible:
+        return f"entry {row.seq} {impossible}"
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return f"entry {row.seq} cannot be read"
+    return None
+
+
+def _compare(connection: sa.Connection, recount: _Recount) -> list[str]:
     problems: list[str] = []
     rows = {row.name: (row.limit, row.spent) for row in connection.execute(sa.select(accounts))}
-    for name in sorted(rows.keys() | replay.limits.keys()):
-        if name not in rows or name not in replay.limits:
+    for name in sorted(rows.keys() | recount.limits.keys()):
+        if name not in rows or name not in recount.limits:
             problems.append(f"account '{name}' is not in both the entries and the accounts")
             continue
         for what, found, expected in zip(
-            ("limit", "spent"), rows[name], (replay.limits[name], replay.spent[name]), strict=True
+            ("limit", "spent"), rows[name], (recount.limits[name], recount.spent[name]), strict=True
         ):
             if found != expected:
                 problems.append(
                     f"account '{name}': {what} is ε={to_text(found)}, its entries say ε={to_text(expected)}"
                 )
     spent = {(row.account, row.analyst): row.spent for row in connection.execute(sa.select(analysts))}
-    if spent != replay.analysts:
+    if spent != recount.analysts:
         problems.append("what the analysts spent is not what the entries say")
     held = {row[0]: tuple(row[1:]) for row in connection.execute(sa.select(reservations))}
-    if held != replay.reservations:
+    if held != recount.reservations:
         wrong = sorted(
             seq
-            for seq in held.keys() | replay.reservations.keys()
-            if held.get(seq) != replay.reservations.get(seq)
+            for seq in held.keys() | recount.reservations.keys()
+            if held.get(seq) != recount.reservations.get(seq)
         )
         problems.append(f"reservation {wrong[0]} is not in the state that the entries give it")
     return problems
