@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The durable account: nothing is answered that was not charged first.
+"""The ledger: accounts of what was spent, on a disk; nothing is answered that was not charged first.
 
 ``Ledger`` is the only name with a connection behind it; the others are frozen values it hands out.
 """

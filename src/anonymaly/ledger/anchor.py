@@ -99,7 +99,7 @@ class Anchor:
     def advance(self, head: Head, *, replace: bool = False) -> None:
         """Write the head durably, unless a later one is written already.
 
-        ``replace`` is for the owner's new epoch, which puts aside an anchor that cannot be met.
+        ``replace`` is for the owner's new epoch, which replaces an anchor that the ledger cannot reach.
         """
         if (head.epoch, head.seq) <= self._known and not replace:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accounts, and a reservation's life: reserved, then committed or failed, never refunded."""
+"""The account book: accounts, and reservations that are committed or fail, and are never refunded."""
 
 from __future__ import annotations
 

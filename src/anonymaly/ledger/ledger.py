@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: charge first, durably, then answer."""
+"""The ledger that callers use: charge first, durably, then answer.
+
+Each call checks what it is given and has the session run one function of ``book`` in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,7 @@ class Ledger:
         LedgerDamaged
             Its file, triggers, chain or sums do not verify.
         LedgerBehindAnchor
-            It is older than its anchor, or the anchor is gone.
+            It is older than its anchor, or the anchor is missing or not given.
         LedgerError
             It cannot be reached or written.
 

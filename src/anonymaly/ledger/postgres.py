@@ -50,7 +50,7 @@ _GUARDS = (
 
 
 class PostgresBackend:
-    """Conditional updates under READ COMMITTED behind a locked head row; refuses a server that forgets."""
+    """Conditional updates under READ COMMITTED behind a locked head row, on a server that loses no commit."""
 
     def __init__(self, location: str) -> None:
         try:
@@ -168,7 +168,7 @@ class PostgresBackend:
         return problems
 
     def busy(self, error: DBAPIError) -> bool:
-        """Say no: the server itself waits for the lock, as long as lock_timeout allows."""
+        """Return False: the server itself waits for the lock, as long as lock_timeout allows."""
         return False
 
     def translate(self, error: DBAPIError) -> AnonymalyError:

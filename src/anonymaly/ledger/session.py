@@ -22,7 +22,7 @@ from anonymaly.ledger.records import Head
 from anonymaly.ledger.schema import HeadQuery
 from anonymaly.ledger.transaction import RESTORE, Transaction, read_head
 
-PATIENCE_SECONDS = 60  # 64 processes that all write at once are through in one or two
+PATIENCE_SECONDS = 60  # 64 processes that all write at once need one or two
 MOST_RECONNECTS = 3
 READ_ONLY = "anonymaly_read_only"
 
@@ -71,7 +71,7 @@ class Session:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.anchor: Anchor | None = None  # from the moment that ledger and anchor are known to agree
+        self.anchor: Anchor | None = None  # set once ledger and anchor are known to agree
         self._engine = backend.engine()
         self._gate = threading.Lock()
         self._process = os.getpid()
