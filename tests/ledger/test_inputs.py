@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +11,7 @@ from hypothesis import strategies as st
 import anonymaly.ledger
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import InputError
-from anonymaly.ledger.chain import plain
-from anonymaly.ledger.declaration import differences
+from anonymaly.ledger.inputs import differences, plain
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -58,6 +60,20 @@ def test_data_nested_too_deep_is_refused_before_the_stack_is_full() -> None:
 
 
 def test_the_public_names_are_pinned() -> None:
-    assert {"Account", "Entry", "Head", "Ledger", "Receipt", "Reservation", "Verification"} <= set(
-        anonymaly.ledger.__all__
-    )
+    assert anonymaly.ledger.__all__ == [
+        "Account",
+        "Entry",
+        "Head",
+        "Ledger",
+        "Receipt",
+        "Reservation",
+        "Verification",
+        "refuse_if_too_expensive",
+    ]
+
+
+def test_a_ledger_is_opened_without_importing_an_engine_or_a_compiler() -> None:
+    heavy = {"ibis", "duckdb", "numba", "numpy"}
+    script = f"import sys, anonymaly.ledger; print(*sorted({heavy} & sys.modules.keys()))"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
