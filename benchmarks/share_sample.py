@@ -29,9 +29,9 @@ from rich.table import Table as Grid
 import anonymaly as am
 from anonymaly.ask.reader import view
 from anonymaly.noise import Noise
-from anonymaly.questions.share.mechanism import kept_probability, rate_for
-from anonymaly.questions.share.shuffle import MEMORY, shuffled
-from anonymaly.questions.share.summary import non_sensitive_records
+from anonymaly.questions.share_sample.mechanism import kept_probability, rate_for
+from anonymaly.questions.share_sample.shuffle import MEMORY, shuffled
+from anonymaly.questions.share_histogram.summary import non_sensitive_records
 
 EPSILON = 2
 SENSITIVE = 0.1

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from anonymaly.audit.cases.share_histogram import SHARE_MUTANTS, order_kept
+from anonymaly.audit.cases.share_sample import histogram_case, sample_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
-from anonymaly.audit.share_case import histogram_case, sample_case
-from anonymaly.audit.share_mutants import SHARE_MUTANTS, order_kept
 
 # A release writes a file: few samples, of which half of ε can still be seen.
 SAMPLES, FEW, POWER = 400, 200, 0.5

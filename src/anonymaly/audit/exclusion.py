@@ -24,7 +24,7 @@ from anonymaly.declare.domain import Categories, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.pictures.beliefs import beliefs
 from anonymaly.pictures.charts import save
-from anonymaly.questions.share.sample_query import ShareSample
+from anonymaly.questions.share_sample.query import ShareSample
 
 ROOMS = ("office", "library", "kitchen", "laboratory", "lounge")
 SENSITIVE = "lounge"
