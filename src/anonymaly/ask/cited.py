@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policy that a question cites: declared by the owner, and one that tells records apart."""
+"""The declared rules that questions cite by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from anonymaly.promise import SensitiveUnderPolicy
 
 
 @dataclass(frozen=True)
-class Cited:
-    """A policy and the name under which the owner declared it; None where any rule may be cited."""
+class CitedPolicy:
+    """A policy and the name under which the owner declared it; no name if it is written in the question."""
 
     rule: str | None
     policy: Policy
@@ -29,13 +29,13 @@ class Cited:
         return SensitiveUnderPolicy(self.rule, self.policy, declaration.adjacency, declaration.unit_rows)
 
 
-def cite(name: str, declaration: Declaration) -> Cited:
+def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:
     """Return the policy of that name, or say why it cannot be cited; no row is looked at."""
     rule = declaration.rules.get(name)
     if isinstance(rule, Policy):
-        cited = Cited(name, rule)
+        cited = CitedPolicy(name, rule)
     elif declaration.any_rule:
-        cited = Cited(None, Policy(name).resolve(declaration.columns, field="policy"))
+        cited = CitedPolicy(None, Policy(name).resolve(declaration.columns, field="policy"))
     else:
         policies = [known for known, item in declaration.rules.items() if isinstance(item, Policy)]
         raise RuleNotDeclared(
@@ -44,25 +44,25 @@ def cite(name: str, declaration: Declaration) -> Cited:
             next_step=f"Cite a declared one ({', '.join(policies) or 'there is none'}), "
             "or ask the owner to declare it.",
         )
-    _refuse_trivial(cited, declaration)
+    _refuse_trivial(cited.policy, declaration)
     return cited
 
 
-def _refuse_trivial(cited: Cited, declaration: Declaration) -> None:
-    shown = f"`{cited.policy.text}`"
-    match who_is_sensitive(cited.policy, declaration.columns):
+def _refuse_trivial(policy: Policy, declaration: Declaration) -> None:
+    """Refuse a policy that, by its text and the declared domain, calls everyone or nobody sensitive."""
+    match who_is_sensitive(policy, declaration.columns):
         case "nobody":
             raise InputError(
-                f"{shown} is true of every value in the declared domain, so it protects nobody but records "
-                "with a missing or undeclared value",
+                f"`{policy.text}` is true of every value in the declared domain, so it protects nobody but "
+                "records with a missing or undeclared value",
                 field="policy",
-                next_step="If that is meant, publish the table without this; else mend the policy or the "
-                "declared columns.",
+                next_step="If you mean that, publish the table without anonymaly; if not, correct the policy "
+                "or the declared columns.",
             )
         case "everyone":
             raise InputError(
-                f"{shown} is true of no value in the declared domain, so every record is sensitive and "
-                "nothing of them may be shared by it",
+                f"`{policy.text}` is true of no value in the declared domain, so every record is sensitive "
+                "and nothing about them may be shared under it",
                 field="policy",
                 next_step="Ask a question that protects everyone: Count, or ShareHistogram without a policy "
                 'and with method="geometric", "smoothed" or "dawa".',

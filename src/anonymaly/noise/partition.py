@@ -21,12 +21,12 @@ A step of the backward pass therefore has the probability w·Z_(i-2^k)/Z_i·e^d 
 1.01·(K + 6)·u. The stored Z cancel along the steps but for the last: a partition of at most n runs has the
 probability e^(d')·Π w/Z_n with |d'| ≤ 1.01·n·(K + 6)·u; and as these probabilities sum to 1, the stored Z_n
 is Σ Π w but for a factor within e^(±1.01·n·(K + 6)·u). So every partition's probability is its ideal one
-within a factor e^(±η), η = 2.02·n·(K + 6)·u. (Products and sums of errors are below 2^-20, whence 1.01.)
+within a factor e^(±η), η = 2.02·n·(K + 6)·u: `laws.partition_error`. (Products and sums of errors are below
+2^-20, whence 1.01.)
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from math import frexp, isqrt, ldexp
 
@@ -43,17 +43,6 @@ LARGEST_EXPONENT = 2**61  # orders of two then stay below 2^31 for a run, and be
 NEGLIGIBLE = 1000  # orders of two
 MANTISSA = 56  # products of four numbers from 1/2 to 1 are whole multiples of 2^-56
 PRECISION = 200
-
-
-def partition_error(cells: int, sizes: int) -> Fraction:
-    """Return η: every partition's probability is within a factor e^(±η) of its ideal one.
-
-    Examples
-    --------
-    >>> float(partition_error(4096, 13)) < 2e-11
-    True
-    """
-    return Fraction(202, 100) * cells * (sizes + 6) / 2**53
 
 
 @cache

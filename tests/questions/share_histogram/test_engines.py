@@ -9,11 +9,15 @@ from typing import Any
 import duckdb
 import ibis
 import psycopg
+import pytest
 
 import anonymaly as am
+from anonymaly.ask.reader import view
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Domain
+from anonymaly.questions.share_histogram.binding import bind
 from anonymaly.questions.share_histogram.summary import count_cells
+from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row
 
 WARDS = am.Categories(["A", "B"])
 POLICIES = {"adults": am.Policy("age >= 18"), "in A": am.Policy("ward == 'A'")}
@@ -42,6 +46,25 @@ def answers(folder: Path, place: dict[str, Any]) -> tuple[list[int], list[str]]:
     cells = curator.ask(am.ShareHistogram(by=["ward"], method="geometric", epsilon=NEARLY_ALL)).value
     sample = curator.ask(am.ShareSample(policy="in A", columns=["ward"], epsilon=NEARLY_ALL)).value
     return cells.estimates.tolist(), sample.to_arrow()["ward"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("options", "harmless"), [({}, 5), ({"person": "name", "max_rows": 1}, 4)], ids=["rows", "persons"]
+)
+def test_postgresql_counts_the_same_cells_as_duckdb(postgres: str, options: Any, harmless: int) -> None:
+    rows = [*HARMLESS, *SENSITIVE, row(25, "A", name="Ann"), row(8, "A", name="Ann")]
+    ibis.connect(postgres).create_table("records", frame(rows))
+    cuts = [am.Bins("age", [0, 18, 44, 120]), am.Bins("age", [age / 10 for age in range(1201)])]
+    found = []
+    for dataset in (declare(rows, **options), declare(postgres, table="records", **options)):
+        for cut in cuts:
+            query = am.ShareHistogram(by=[cut, "ward", "consent"], policy="adults", epsilon=1)
+            bound = bind(query, dataset.declaration)
+            cells = count_cells(view(bound, dataset), bound.by)
+            found.append((cells.every.tolist(), cells.non_sensitive.tolist()))
+    assert found[:2] == found[2:]
+    # Of the six that are harmless, two have no declared ward; one of Ann's rows is harmless by itself.
+    assert [sum(part) for _, part in found] == [harmless] * 4
 
 
 def test_a_value_that_only_a_collation_calls_declared_is_in_no_cell_and_in_no_sample(tmp_path: Path) -> None:

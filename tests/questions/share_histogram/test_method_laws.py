@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share_histogram.methods import auto, dawaz, two_phase
-from anonymaly.questions.share_histogram.methods.counts import Rates
+from anonymaly.questions.share_histogram.methods import rates as rates_of
+from anonymaly.questions.share_histogram.methods.dawa import release_zero_bins
+from anonymaly.questions.share_histogram.methods.rates import Rates
 from anonymaly.questions.share_histogram.methods.table import METHODS
 from tests.questions.share_histogram.laws import Law, Table, law, neighbours
 
@@ -51,8 +52,8 @@ def excess(name: str, adjacency: Adjacency, rates: Rates, epsilon: Fraction = EP
 @pytest.fixture(autouse=True)
 def _auto_asks_with_few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     # With two bins and a fiftieth of ε there are too many outcomes; a third of ε is the same argument.
-    monkeypatch.setattr(auto, "FEWEST_BINS", 1)
-    monkeypatch.setattr(auto, "ASKING_SHARE", Fraction(1, 3))
+    monkeypatch.setattr(rates_of, "FEWEST_BINS", 1)
+    monkeypatch.setattr(rates_of, "ASKING_SHARE", Fraction(1, 3))
 
 
 def nano(epsilon: Fraction) -> int:
@@ -107,7 +108,7 @@ def test_auto_pays_for_what_it_asks(bins: int, monkeypatch: pytest.MonkeyPatch) 
 
 def test_zero_bins_are_as_likely_as_in_a_sample_or_under_one_sided_noise() -> None:
     rate, counts = Fraction(3, 4), np.array([0, 2])
-    found = law(lambda noise: two_phase.release_zero_bins(counts, rate, noise), cap=3)
+    found = law(lambda noise: release_zero_bins(counts, rate, noise), cap=3)
     sampled = law(lambda noise: METHODS["sample"].run(counts, counts, rates={"left_out": rate}, noise=noise))
     subtracted = law(
         lambda noise: METHODS["one_sided"].run(counts, counts, rates={"one_sided": rate}, noise=noise)
@@ -120,6 +121,6 @@ def test_zero_bins_are_as_likely_as_in_a_sample_or_under_one_sided_noise() -> No
 
 
 def test_dawaz_spends_a_tenth_on_zero_bins() -> None:
-    rates = dawaz.rates(Fraction(1), "replace", 64)
+    rates = rates_of.dawaz(Fraction(1), "replace", 64)
     assert rates["zero_bins"] == Fraction(1, 10)
     assert rates["totals"] == Fraction(9, 10) * Fraction(3, 4) / 2

@@ -16,8 +16,8 @@ from anonymaly.errors import InputError
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share_histogram.kernels.windows import deviations
-from anonymaly.questions.share_histogram.methods import dawa
-from anonymaly.questions.share_histogram.methods.counts import Rates
+from anonymaly.questions.share_histogram.methods.dawa import partition_exponents
+from anonymaly.questions.share_histogram.methods.rates import PARTITION_SHARE, Rates, dawa
 from tests.questions.share_histogram.laws import partitions, step_logarithms
 
 
@@ -40,7 +40,7 @@ def greatest_loss(one: Integers, other: Integers, rates: Rates) -> float:
     A partition's probability is a product over its runs, so the largest sum of differences is found like a
     longest path.
     """
-    first, second = (step_logarithms(dawa.partition_exponents(counts, rates)) for counts in (one, other))
+    first, second = (step_logarithms(partition_exponents(counts, rates)) for counts in (one, other))
     largest = [0.0]
     for end in range(1, len(first)):
         largest.append(
@@ -56,16 +56,16 @@ def greatest_loss(one: Integers, other: Integers, rates: Rates) -> float:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_spikes_lose_no_more_than_the_partitions_share(family: str, epsilon: Fraction) -> None:
     before, after = FAMILIES[family]
-    rates = dawa.rates(epsilon, "add_remove", len(before))
-    share = float(dawa.PARTITION_SHARE * epsilon)
+    rates = dawa(epsilon, "add_remove", len(before))
+    share = float(PARTITION_SHARE * epsilon)
     losses = greatest_loss(before, after, rates), greatest_loss(after, before, rates)
     assert 0 < max(losses) <= share
 
 
 def test_the_longest_path_is_the_largest_ratio() -> None:
     one, other = FAMILIES["4000, 25, 0 to 1, 0"]
-    rates = dawa.rates(Fraction(1, 2), "add_remove", 4)
-    laws = [dict(partitions(dawa.partition_exponents(counts, rates))) for counts in (one, other)]
+    rates = dawa(Fraction(1, 2), "add_remove", 4)
+    laws = [dict(partitions(partition_exponents(counts, rates))) for counts in (one, other)]
     ratios = [math.log(laws[0][lengths] / laws[1][lengths]) for lengths in laws[0]]
     assert greatest_loss(one, other, rates) == pytest.approx(max(ratios))
 
@@ -85,8 +85,8 @@ def test_the_partitions_share_is_never_exceeded(
     if adjacency == "replace":
         place = data.draw(st.integers(0, len(one) - 1))
         other[place] = max(0, other[place] - 1)
-    rates = dawa.rates(epsilon, adjacency, len(one))
-    share = float(dawa.PARTITION_SHARE * epsilon)
+    rates = dawa(epsilon, adjacency, len(one))
+    share = float(PARTITION_SHARE * epsilon)
     assert max(greatest_loss(one, other, rates), greatest_loss(other, one, rates)) <= share + 1e-12
 
 
@@ -129,17 +129,17 @@ def test_deviations_are_those_from_sorting(numbers: list[int]) -> None:
 def test_weights_never_fall_faster_than_the_score_allows() -> None:
     counts = np.array([0, 2**50, 0, 7])
     for epsilon in (Fraction(1, 1000), Fraction(1), Fraction(1000)):
-        rates = dawa.rates(epsilon, "add_remove", 4)
-        exponents = dawa.partition_exponents(counts, rates)
+        rates = dawa(epsilon, "add_remove", 4)
+        exponents = partition_exponents(counts, rates)
         assert int(np.abs(exponents).max()) <= LARGEST_EXPONENT
-        more = dawa.partition_exponents(counts + np.array([0, 0, 0, 1]), rates)
+        more = partition_exponents(counts + np.array([0, 0, 0, 1]), rates)
         step = int(np.abs(more - exponents).max())
         assert step * math.log(2) / 2**UNIT <= float(rates["score"])
 
 
 def test_rounding_is_paid_from_the_partitions_share() -> None:
-    small = dawa.rates(Fraction(1), "add_remove", 2)["score"]
-    large = dawa.rates(Fraction(1), "add_remove", 2**20)["score"]
+    small = dawa(Fraction(1), "add_remove", 2)["score"]
+    large = dawa(Fraction(1), "add_remove", 2**20)["score"]
     assert large < small < Fraction(1, 8)
     with pytest.raises(InputError, match="rounding with 1,048,576 bins"):
-        dawa.rates(Fraction(1, 10**9), "add_remove", 2**20)
+        dawa(Fraction(1, 10**9), "add_remove", 2**20)

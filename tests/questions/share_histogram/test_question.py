@@ -12,12 +12,14 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.ask.reader import view
 from anonymaly.declare.attributes import Attribute
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveUnderPolicy
+from anonymaly.questions.share_histogram.binding import bind
 from anonymaly.questions.share_histogram.methods.table import METHODS
 from anonymaly.questions.share_histogram.summary import count_cells
-from anonymaly.questions.share_histogram.value import Histogram
+from anonymaly.questions.share_histogram.value import ReleasedHistogram
 from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row
 
 Open = Callable[..., am.Curator]
@@ -40,9 +42,8 @@ def ask(**fields: Any) -> am.ShareHistogram:
 
 def test_every_declared_cell_is_counted_and_records_outside_are_in_none() -> None:
     dataset = declare()
-    cells = count_cells(
-        dataset.judged(am.Policy("age >= 18 and consent")), ask()._attributes(dataset.declaration)
-    )
+    bound = bind(ask(), dataset.declaration)
+    cells = count_cells(view(bound, dataset), bound.by)
     # A, B, C × three ages; age 121, -1, null and NaN, and wards that are null or undeclared, are nowhere.
     assert cells.every.tolist() == [1, 2, 0, 0, 2, 0, 0, 1, 1]
     assert cells.non_sensitive.tolist() == [0, 1, 0, 0, 2, 0, 0, 0, 1]
@@ -59,7 +60,7 @@ def test_bins_hold_what_the_declaration_says(bins: int) -> None:
         *np.random.default_rng(1).uniform(-5, 125, 300),
     ]
     dataset = declare(frame([row(age) for age in ages]))
-    cells = count_cells(dataset.table, ask(by=[cut])._attributes(dataset.declaration))
+    cells = count_cells(dataset.table, bind(ask(by=[cut]), dataset.declaration).by)
     expected = np.zeros(bins, np.int64)
     for age in ages:
         place = cut.index(age)
@@ -81,7 +82,7 @@ def test_flags_and_whole_numbers_make_cells_too() -> None:
 
 def test_estimates_take_the_place_of_no_column() -> None:
     names = ["estimate", "estimate_of_records"]
-    histogram = Histogram([Attribute(name, ("A", "B")) for name in names], [1, 2, 3, 4])
+    histogram = ReleasedHistogram([Attribute(name, ("A", "B")) for name in names], [1, 2, 3, 4])
     assert histogram.columns[:2] == names
     assert list(map(tuple, histogram.to_pandas().to_numpy())) == [
         ("A", "A", 1), ("A", "B", 2), ("B", "A", 3), ("B", "B", 4),
@@ -132,7 +133,7 @@ def test_a_histogram_reads_as_text_table_array_and_json(open_curator: Open, tmp_
     assert (tmp_path / "cells.csv").read_text().splitlines()[5] == '"B","[18, 65)",2'
     with pytest.raises(InputError, match="Give a value of each of ward, age"):
         value.estimate(ward="B")
-    with pytest.raises(InputError, match="'D' is none"):
+    with pytest.raises(InputError, match="'D' is not one of its values"):
         value.estimate(ward="D", age="[18, 65)")
 
 
@@ -198,6 +199,6 @@ def test_the_preview_says_what_epsilon_buys(open_curator: Open, method: str) -> 
 def test_persons_with_several_rows_divide_epsilon(open_curator: Open) -> None:
     records = [*HARMLESS, *SENSITIVE]
     dataset = declare(records, person="name", max_rows=5)
-    rates = ask(method="one_sided", epsilon=1)._rates(dataset.declaration)
+    rates = bind(ask(method="one_sided", epsilon=1), dataset.declaration).rates
     assert rates["one_sided"] * 5 == 1
     assert open_curator(dataset).ask(ask(method="one_sided")).guarantee.rows == 5

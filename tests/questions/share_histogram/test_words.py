@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an asker is told of a histogram's error before the charge holds of what is then released."""
+"""What a preview says about a histogram's error is true of what is then released."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.noise import Noise
-from anonymaly.questions.share_histogram.kernels.smoothing import lone_count
-from anonymaly.questions.share_histogram.methods.auto import FEWEST_BINS
+from anonymaly.questions.share_histogram.methods.prices import lone_count
+from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS
 from anonymaly.questions.share_histogram.methods.table import METHODS
 from anonymaly.questions.share_histogram.methods.words import expectation
 
@@ -30,6 +30,16 @@ def test_no_epsilon_is_too_large_to_be_previewed(name: str, epsilon: int) -> Non
     assert "nan" not in found.noise + found.error
     if name.startswith("one_sided"):
         assert found.noise.endswith("one-sided geometric, mean 0")
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("cells", [9, 4096])
+def test_each_fact_has_a_short_line(name: str, cells: int) -> None:
+    found = expected(name, cells=cells)
+    for line in (found.noise + "\n" + found.error).split("\n"):
+        assert line
+        assert len(line) <= 135
+    assert all(len(line) <= 100 for line in found.error.split("\n"))
 
 
 @pytest.mark.parametrize("name", SMOOTHED)

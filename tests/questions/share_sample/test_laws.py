@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import anonymaly as am
+from anonymaly.ask.reader import view
 from anonymaly.noise import ExactProbability
 from anonymaly.promise import Database, Guarantee, SensitiveUnderPolicy
 from tests.questions.patients import COLUMNS, POLICY, declare, row
@@ -44,9 +45,9 @@ def law(records: Database, rows: int | None = None) -> Law:
     """Return the law of the released sequence."""
     person = {} if rows is None else {"person": "name", "max_rows": rows}
     dataset = declare(list(records), **person)
-    query = QUERY.resolve(dataset.declaration)
-    (stage,) = query.stages(dataset.declaration)
-    streamed = stage.summarise(view_for(query, dataset, dataset.declaration), {}).read_all()
+    bound = QUERY.bind(dataset.declaration)
+    (stage,) = bound.stages
+    streamed = stage.summarise(view(bound, dataset), {}).read_all()
     found: Law = defaultdict(Fraction)
     for coins in product([False, True], repeat=len(streamed)):
         kept = sum(coins)
@@ -123,4 +124,4 @@ def test_persons_with_two_rows_are_protected_as_a_whole(adjacency: Any) -> None:
     # The coins have ε/2 each, so e^-ε is the square of what is left out by one of them.
     assert max(losses) == 1 / LEFT_OUT**2
     dataset = declare(person="name", max_rows=2)
-    assert QUERY.promise(dataset.with_adjacency(adjacency)) == Guarantee(relation, 1)
+    assert QUERY.bind(dataset.with_adjacency(adjacency)).guarantee == Guarantee(relation, 1)

@@ -1,151 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Broken variants of ``share-sample`` and ``share-histogram``."""
+"""What ``share-histogram`` claims, written from GUARANTEE.md rather than from code, and broken variants."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from anonymaly.ask.binding import Stage
-from anonymaly.ask.table import Table
-from anonymaly.audit.case import Case
-from anonymaly.audit.cases.share_sample import histogram_case, sample_case
+from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.audit.case import Case, Sensitivity
+from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
 from anonymaly.audit.mutants import Mutant
-from anonymaly.declare.dataset import NON_SENSITIVE, Dataset, Declaration
-from anonymaly.declare.rules import Policy
+from anonymaly.core.epsilon import Number
+from anonymaly.declare.dataset import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.questions.share_histogram.methods.table import METHODS
+from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
 from anonymaly.questions.share_histogram.query import ShareHistogram
-from anonymaly.questions.share_histogram.summary import Cells
-from anonymaly.questions.share_histogram.value import Histogram
-from anonymaly.questions.share_sample.mechanism import kept_probability, rate_for, release_sample
-from anonymaly.questions.share_sample.query import ShareSample
+from anonymaly.questions.share_histogram.summary import CellCounts
+from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
-
-Release = Callable[[pa.RecordBatchReader, Fraction, Noise], Table]
+Run = Callable[[CellCounts, ShareHistogramBinding, Noise], Any]
 
 
-def _released(release: Release, **options: Any) -> Case:
-    """Return the case of a sample that is released in another way; its claims stay those of the real one."""
+class _HistogramCase(Case):
+    """The case, with counts and estimates written as plain arrays and lists, which can be compared."""
 
-    class BrokenSample(ShareSample):
-        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-            rate = rate_for(self.cost, declaration)
-            return tuple(
-                dataclasses.replace(
-                    stage, release=lambda records, released, noise: release(records, rate, noise)
-                )
-                for stage in super().stages(declaration)
-            )
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        (stage,) = super().stages(bound)
 
-    return sample_case(**{"epsilon": "1", **options, "kind": BrokenSample})
+        def summarise(table: Any, released: Released) -> dict[str, Any]:
+            cells: CellCounts = stage.summarise(table, released)
+            return {"every": cells.every, "non_sensitive": cells.non_sensitive}
 
+        def release(seen: Mapping[str, Any], released: Released, noise: Any) -> list[float]:
+            estimates: list[float] = stage.release(CellCounts(**seen), released, noise).estimates.tolist()
+            return estimates
 
-def _suppress(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
-    """Release all that is not sensitive: access control, and the Suppress of personalised privacy."""
-    table = records.read_all()
-    return Table.of(records.schema, [table.take(pa.array(noise.permutation(len(table))))])
+        return (Stage(stage.name, summarise, release),)
 
 
-def _in_order(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
-    """Leave records in the table's order."""
-    table = records.read_all()
-    kept = noise.bernoulli(kept_probability(rate), len(table))
-    return Table.of(records.schema, [table.take(pa.array(np.flatnonzero(kept)))])
+def histogram_case(
+    *,
+    epsilon: Number,
+    adjacency: Adjacency = "add_remove",
+    method: str = "hybrid",
+    kind: type[ShareHistogram] = ShareHistogram,
+) -> Case:
+    """Return ``share-histogram`` as an audit sees it, by ward.
+
+    Examples
+    --------
+    >>> len(histogram_case(epsilon="1", adjacency="replace").worst_pair[0])
+    2
+    """
+    query = kind(by=["ward"], policy="adults", method=method, epsilon=epsilon)
+    return _HistogramCase(
+        name=f"share-histogram, {method}, records, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        # In the replace form a record leaves one cell and another comes to a cell.
+        sensitivity={"histogram": Sensitivity(1 if adjacency == "add_remove" else 2, _moved)},
+        worst_pair=worst_pair(adjacency, 1),
+        # What is smoothed after noise was added shows less of it.
+        tight=False,
+        direction="forward",
+        adjacency=adjacency,
+        rules=RULES,
+    )
 
 
-def _at_least_one(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
-    """Draw again as long as nothing is kept, so that nobody is disappointed."""
-    table = records.read_all()
-    while True:
-        sample = release_sample(table.to_reader(), rate, noise)
-        if len(sample) or not len(table):
-            return sample
+def _moved(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
+    """Return by how much all counts moved; infinite if a non-sensitive one fell."""
+    if (second["non_sensitive"] < first["non_sensitive"]).any():
+        return math.inf
+    return float(np.abs(second["every"] - first["every"]).sum())
 
 
-class _NullPasses(Dataset):
-    """Takes what is unknown for harmless."""
-
-    def judged(self, policy: Policy) -> ir.Table:
-        view = self.table
-        verdict = policy.predicate(self.declaration.columns).to_ibis(view).fill_null(True)
-        return view.mutate(**{NON_SENSITIVE: verdict})
-
-
-class _Clamped(Dataset):
-    """Moves values into their domain before it judges them."""
-
-    def judged(self, policy: Policy) -> ir.Table:
-        view = self.table.mutate(age=self.table.age.clip(0, 120))
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
-
-
-class _RowByRow(Dataset):
-    """Judges each row of a person by itself."""
-
-    def judged(self, policy: Policy) -> ir.Table:
-        view = self.table
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
-
-
-def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
-    return dataclasses.replace(sample_case(epsilon="1", **options), dataset_type=kind)
-
-
-def _counted(run: Callable[[Cells, Any, Noise], Any], **options: Any) -> Case:
-    """Return the case of a histogram that is released in another way, from cells, rates and noise."""
+def _released(run: Run) -> Case:
+    """Return the case of a histogram that is released in another way; its claims stay the real one's."""
 
     class BrokenHistogram(ShareHistogram):
-        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-            by, rates = self._attributes(declaration), self._rates(declaration)
-            return tuple(
-                dataclasses.replace(
-                    stage, release=lambda cells, released, noise: Histogram(by, run(cells, rates, noise))
-                )
-                for stage in super().stages(declaration)
-            )
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            (stage,) = super().stages(bound)
 
-    return histogram_case(**{"epsilon": "1", **options, "kind": BrokenHistogram})
+            def release(cells: CellCounts, released: Released, noise: Noise) -> ReleasedHistogram:
+                return ReleasedHistogram(bound.by, run(cells, bound, noise))
+
+            return (dataclasses.replace(stage, release=release),)
+
+    return histogram_case(epsilon="1", kind=BrokenHistogram)
 
 
-def _occupied_only(cells: Cells, rates: Any, noise: Noise) -> Any:
+def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
     """Leave empty cells empty."""
-    drawn = METHODS["hybrid"].run(cells.every, cells.non_sensitive, rates=rates, noise=noise)
+    drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
     return np.where(cells.every > 0, drawn + 1, 0)
 
 
-def order_kept() -> Case:
-    """Return the case of a sample in the table's order; few draws show it."""
-    return _released(_in_order)
-
-
-SHARE_MUTANTS: tuple[Mutant, ...] = (
-    Mutant("Suppress (exclusion attack)", "bound", lambda: _released(_suppress)),
-    Mutant(
-        "kept as if ε were twice as large",
-        "bound",
-        lambda: _released(lambda records, rate, noise: release_sample(records, 2 * rate, noise)),
-    ),
-    Mutant(
-        "kept as if a person had one row",
-        "bound",
-        lambda: _released(lambda records, rate, noise: release_sample(records, 2 * rate, noise), max_rows=2),
-    ),
-    Mutant("drawn again when empty", "bound", lambda: _released(_at_least_one, max_rows=2)),
-    Mutant("null passes", "replay", lambda: _of_dataset(_NullPasses)),
-    Mutant("judged after clamping", "replay", lambda: _of_dataset(_Clamped)),
-    Mutant("a person judged row by row", "replay", lambda: _of_dataset(_RowByRow, max_rows=2)),
+SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "histogram: non-sensitive counts as they are",
         "bound",
-        lambda: _counted(lambda cells, rates, noise: cells.non_sensitive),
+        lambda: _released(lambda cells, bound, noise: cells.non_sensitive),
     ),
-    Mutant("histogram: empty cells stay empty", "bound", lambda: _counted(_occupied_only)),
+    Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only)),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``share-sample`` and ``share-histogram`` claim, written from GUARANTEE.md rather than from code."""
+"""What ``share-sample`` claims, written from GUARANTEE.md rather than from code, and broken variants."""
 
 from __future__ import annotations
 
@@ -8,61 +8,61 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain, combinations, permutations
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
+from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
-from anonymaly.declare.domain import Categories, Domain, Flag, Interval
+from anonymaly.declare.dataset import NON_SENSITIVE, Adjacency, Dataset
 from anonymaly.declare.rules import Policy
+from anonymaly.noise import Noise
 from anonymaly.promise import Database
-from anonymaly.questions.share_histogram.query import ShareHistogram
-from anonymaly.questions.share_histogram.summary import Cells
+from anonymaly.questions.share_sample.mechanism import kept_probability, release_sample
 from anonymaly.questions.share_sample.query import ShareSample
 
-POLICY = "age >= 18 and consent"
-COLUMNS: Mapping[str, Domain] = {
-    "age": Interval(0, 120),
-    "ward": Categories(["A", "B", "C"]),
-    "consent": Flag(),
-}
-RULES = {"adults": Policy(POLICY)}
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
-
-def _row(age: Any, ward: Any, consent: Any, name: str | None = None) -> dict[str, Any]:
-    return {"age": age, "ward": ward, "consent": consent, "name": name}
-
-
-RECORDS: Database = (
-    _row(71, "A", True, "Ada"),
-    _row(16, "A", True, "Ada"),
-    _row(80, "B", True, "Bob"),
-    _row(None, "C", True, "Cem"),
-    _row(150, "A", True, "Dee"),
-)
-CHILD, ADULT, OTHER = _row(8, "B", True, "Ida"), _row(30, "A", True, "Jo"), _row(50, "B", True, "Kit")
 # How many coins are flipped, and how many records put in order, depends on what is there, as it must.
 SIZES = MappingProxyType(
     {**DATA_ARGUMENTS, "bernoulli": frozenset({"size"}), "permutation": frozenset({"size"})}
 )
+Release = Callable[[pa.RecordBatchReader, Fraction, Noise], Table]
 
 
 @dataclass(frozen=True)
-class ShareCase(Case):
-    """A case whose stages are written so that answers can be counted and summaries compared."""
+class _Seen:
+    """The records that a release starts from, in an order of their own: only which they are matters."""
 
-    written: Callable[[Stage], Stage] = dataclasses.field(default=lambda stage: stage)
+    wards: tuple[str, ...]
+    records: pa.Table = dataclasses.field(compare=False)
+
+
+class _SampleCase(Case):
+    """The case, with samples written as their wards' letters, which can be counted."""
 
     def stages(self, bound: Binding) -> tuple[Stage, ...]:
-        """Return the stages as they are written for the audit."""
-        return tuple(map(self.written, super().stages(bound)))
+        (stage,) = super().stages(bound)
+
+        def summarise(table: ir.Table, released: Released) -> _Seen:
+            records = stage.summarise(table, released).read_all().sort_by("ward").combine_chunks()
+            return _Seen(_letters(records), records)
+
+        def release(seen: _Seen, released: Released, noise: Any) -> str:
+            sample = stage.release(seen.records.to_reader(), released, noise)
+            return "".join(_letters(sample.to_arrow()))
+
+        return (Stage(stage.name, summarise, release),)
 
 
 def sample_case(
@@ -81,7 +81,7 @@ def sample_case(
     adjacency : {"add_remove", "replace"}
         What a neighbour is.
     max_rows : int, optional
-        Protect persons of up to so many rows; rows without it.
+        Protect persons of up to this number of rows; rows without it.
     kind : type
         The question's type: ``ShareSample``, or a broken variant of it.
 
@@ -109,14 +109,13 @@ def sample_case(
         return law
 
     unit = f"persons with up to {rows} rows" if person else "records"
-    first, second = _worst_pair(adjacency, rows)
-    return ShareCase(
+    return _SampleCase(
         name=f"share-sample, {unit}, {adjacency}, ε = {query.epsilon}",
         query=query,
         columns=COLUMNS,
         records=RECORDS,
         sensitivity={"sample": Sensitivity(rows, _growth)},
-        worst_pair=(first, second),
+        worst_pair=worst_pair(adjacency, rows),
         direction="forward",
         outcomes=outcomes,
         adjacency=adjacency,
@@ -124,47 +123,7 @@ def sample_case(
         max_rows=max_rows,
         rules=RULES,
         data_arguments=SIZES,
-        written=_written_sample,
     )
-
-
-def histogram_case(
-    *,
-    epsilon: Number,
-    adjacency: Adjacency = "add_remove",
-    method: str = "hybrid",
-    kind: type[ShareHistogram] = ShareHistogram,
-) -> Case:
-    """Return ``share-histogram`` as an audit sees it, by ward.
-
-    Examples
-    --------
-    >>> len(histogram_case(epsilon="1", adjacency="replace").worst_pair[0])
-    2
-    """
-    query = kind(by=["ward"], policy="adults", method=method, epsilon=epsilon)
-    return ShareCase(
-        name=f"share-histogram, {method}, records, {adjacency}, ε = {query.epsilon}",
-        query=query,
-        columns=COLUMNS,
-        records=RECORDS,
-        # In the replace form a record leaves one cell and another comes to a cell.
-        sensitivity={"histogram": Sensitivity(1 if adjacency == "add_remove" else 2, _moved)},
-        worst_pair=_worst_pair(adjacency, 1),
-        # What is smoothed after noise was added shows less of it.
-        tight=False,
-        direction="forward",
-        adjacency=adjacency,
-        rules=RULES,
-        written=_written_histogram,
-    )
-
-
-def _worst_pair(adjacency: Adjacency, rows: int) -> tuple[Database, Database]:
-    """Return a pair between which as many harmless records as possible come, from nobody or a child."""
-    # Another adult is there all along, so that neither answer is certain.
-    before = (OTHER,) if adjacency == "add_remove" else (OTHER, CHILD)
-    return before, (OTHER, *[ADULT] * rows)
 
 
 def _sensitive(row: Mapping[str, Any]) -> bool:
@@ -188,26 +147,6 @@ def _letter(ward: str | None) -> str:
     return "-" if ward is None else ward[0]
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The records that a release starts from, in an order of their own: only which they are matters."""
-
-    wards: tuple[str, ...]
-    records: pa.Table = dataclasses.field(compare=False)
-
-
-def _written_sample(stage: Stage) -> Stage:
-    def summarise(table: Any, released: Released) -> _Seen:
-        records = stage.summarise(table, released).read_all().sort_by("ward").combine_chunks()
-        return _Seen(_letters(records), records)
-
-    def release(seen: _Seen, released: Released, noise: Any) -> str:
-        sample = stage.release(seen.records.to_reader(), released, noise)
-        return "".join(_letters(sample.to_arrow()))
-
-    return dataclasses.replace(stage, summarise=summarise, release=release)
-
-
 def _letters(records: pa.Table) -> tuple[str, ...]:
     return tuple(map(_letter, records.column("ward").to_pylist()))
 
@@ -218,20 +157,86 @@ def _growth(first: _Seen, second: _Seen) -> float:
     return math.inf if before - after else (after - before).total()
 
 
-def _written_histogram(stage: Stage) -> Stage:
-    def summarise(table: Any, released: Released) -> dict[str, Any]:
-        cells: Cells = stage.summarise(table, released)
-        return {"every": cells.every, "non_sensitive": cells.non_sensitive}
+def _released(release: Release, **options: Any) -> Case:
+    """Return the case of a sample that is released in another way; its claims stay those of the real one."""
 
-    def release(seen: Mapping[str, Any], released: Released, noise: Any) -> list[float]:
-        estimates: list[float] = stage.release(Cells(**seen), released, noise).estimates.tolist()
-        return estimates
+    class BrokenSample(ShareSample):
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            (stage,) = super().stages(bound)
+            changed = dataclasses.replace(
+                stage, release=lambda records, released, noise: release(records, bound.rate, noise)
+            )
+            return (changed,)
 
-    return dataclasses.replace(stage, summarise=summarise, release=release)
+    return sample_case(**{"epsilon": "1", **options, "kind": BrokenSample})
 
 
-def _moved(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
-    """Return by how much all counts moved; infinite if a non-sensitive one fell."""
-    if (second["non_sensitive"] < first["non_sensitive"]).any():
-        return math.inf
-    return float(np.abs(second["every"] - first["every"]).sum())
+def _suppress(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Release all that is not sensitive: access control, and the Suppress of personalised privacy."""
+    table = records.read_all()
+    return Table.of(records.schema, [table.take(pa.array(noise.permutation(len(table))))])
+
+
+def _in_order(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Leave records in the table's order."""
+    table = records.read_all()
+    kept = noise.bernoulli(kept_probability(rate), len(table))
+    return Table.of(records.schema, [table.take(pa.array(np.flatnonzero(kept)))])
+
+
+def _at_least_one(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Draw again as long as nothing is kept, so that nobody is disappointed."""
+    table = records.read_all()
+    while True:
+        sample = release_sample(table.to_reader(), rate, noise)
+        if len(sample) or not len(table):
+            return sample
+
+
+def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    return release_sample(records, 2 * rate, noise)
+
+
+class _NullPasses(Dataset):
+    """Takes what is unknown for harmless."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table
+        verdict = policy.predicate(self.declaration.columns).to_ibis(view).fill_null(True)
+        return view.mutate(**{NON_SENSITIVE: verdict})
+
+
+class _Clamped(Dataset):
+    """Moves values into their domain before it judges them."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table.mutate(age=self.table.age.clip(0, 120))
+        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+
+
+class _RowByRow(Dataset):
+    """Judges each row of a person by itself."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table
+        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+
+
+def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
+    return dataclasses.replace(sample_case(epsilon="1", **options), dataset_type=kind)
+
+
+def order_kept() -> Case:
+    """Return the case of a sample in the table's order; few draws show it."""
+    return _released(_in_order)
+
+
+SHARE_SAMPLE_MUTANTS: tuple[Mutant, ...] = (
+    Mutant("Suppress (exclusion attack)", "bound", lambda: _released(_suppress)),
+    Mutant("kept as if ε were twice as large", "bound", lambda: _released(_doubled)),
+    Mutant("kept as if a person had one row", "bound", lambda: _released(_doubled, max_rows=2)),
+    Mutant("drawn again when empty", "bound", lambda: _released(_at_least_one, max_rows=2)),
+    Mutant("null passes", "replay", lambda: _of_dataset(_NullPasses)),
+    Mutant("judged after clamping", "replay", lambda: _of_dataset(_Clamped)),
+    Mutant("a person judged row by row", "replay", lambda: _of_dataset(_RowByRow, max_rows=2)),
+)

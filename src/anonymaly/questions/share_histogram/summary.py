@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only part of ``share`` that reads rows: counts by cell, or the records that are not sensitive."""
+"""The only part of ``share-histogram`` that reads rows: how many records each cell holds."""
 
 from __future__ import annotations
 
@@ -26,22 +26,15 @@ ROWS = 262_144  # in a batch
 MOST_COMPARED = 65  # edges of a column that the engine compares values with
 
 
-def non_sensitive_records(table: ir.Table, columns: Sequence[str]) -> pa.RecordBatchReader:
-    """Return the chosen columns of the records that are not sensitive, batch by batch."""
-    records = table.filter(table[NON_SENSITIVE]).select(*columns)
-    schema = records.schema().to_pyarrow()
-    return pa.RecordBatchReader.from_batches(schema, collect_batches(records, ROWS))
-
-
 @dataclass(frozen=True)
-class Cells:
+class CellCounts:
     """How many records each cell holds, and how many of them are not sensitive."""
 
     every: Integers
     non_sensitive: Integers
 
 
-def count_cells(table: ir.Table, by: Sequence[Attribute]) -> Cells:
+def count_cells(table: ir.Table, by: Sequence[Attribute]) -> CellCounts:
     """Count the records of every cell, empty ones too; records without a value of a column are in none."""
     keys = {f"key{place}": _key(table, attribute) for place, attribute in enumerate(by)}
     judged = table[NON_SENSITIVE] if NON_SENSITIVE in table.columns else ibis.literal(False)
@@ -49,7 +42,7 @@ def count_cells(table: ir.Table, by: Sequence[Attribute]) -> Cells:
     placed = placed.filter(*(placed[name].notnull() for name in keys))
     counted = placed.group_by(list(keys)).agg(every=placed.count(), non_sensitive=placed.judged.sum())
     size = math.prod(len(attribute.values) for attribute in by)
-    cells = Cells(np.zeros(size, np.int64), np.zeros(size, np.int64))
+    cells = CellCounts(np.zeros(size, np.int64), np.zeros(size, np.int64))
     for batch in collect_batches(counted, ROWS):
         place, known = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         for name, attribute in zip(keys, by, strict=True):

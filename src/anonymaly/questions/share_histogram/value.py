@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released histogram: an estimate for every cell, as a table, an array and JSON."""
+"""The answer of ``share-histogram``: an estimate for every cell, as a table and an array, kept as JSON."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.ask.encoding import decode_json, encode_json
 from anonymaly.ask.table import Table
 from anonymaly.declare.attributes import Attribute, Label
 from anonymaly.declare.domain import Bins
@@ -20,13 +21,13 @@ ESTIMATE = "estimate"
 SHOWN = 30  # cells that are written out in words
 
 
-class Histogram(Table):
+class ReleasedHistogram(Table):
     """An estimate for every combination of the columns' values, zero cells too.
 
     Examples
     --------
     >>> by = [Attribute("ward", ("A", "B")), Attribute("adult", (False, True))]
-    >>> histogram = Histogram(by, [3, 9, 0, 4])
+    >>> histogram = ReleasedHistogram(by, [3, 9, 0, 4])
     >>> print(histogram)
     ward  adult  estimate
     A     False         3
@@ -60,7 +61,11 @@ class Histogram(Table):
             value = values[attribute.column]
             if value not in attribute.values:
                 known = ", ".join(map(str, attribute.values[:SHOWN]))
-                raise InputError(f"{value!r} is none", field=attribute.column, next_step=f"Values: {known}.")
+                raise InputError(
+                    f"{value!r} is not one of its values",
+                    field=attribute.column,
+                    next_step=f"Values: {known}.",
+                )
             place.append(attribute.values.index(value))
         found: int | float = self.to_array()[tuple(place)].item()
         return found
@@ -85,7 +90,7 @@ class Histogram(Table):
         }
 
     @classmethod
-    def of_dict(cls, data: Mapping[str, Any]) -> Histogram:
+    def of_dict(cls, data: Mapping[str, Any]) -> ReleasedHistogram:
         """Read a histogram from plain data."""
         by = [
             Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
@@ -94,7 +99,7 @@ class Histogram(Table):
         return cls(by, data["estimates"])
 
     def __repr__(self) -> str:
-        return f"Histogram({len(self):,} cells, by={[attribute.column for attribute in self.by]})"
+        return f"ReleasedHistogram({len(self):,} cells, by={[attribute.column for attribute in self.by]})"
 
     def __str__(self) -> str:
         cells = [[str(item) for item in row.values()] for row in itertools.islice(self.rows(), SHOWN)]
@@ -104,6 +109,21 @@ class Histogram(Table):
             "  ".join([*map(str.ljust, line[:-1], widths), line[-1].rjust(widths[-1])]) for line in lines
         ]
         return "\n".join([*written, *([f"… {len(self):,} cells"] if len(self) > SHOWN else [])])
+
+
+def show(value: ReleasedHistogram, asks: str) -> str:
+    """Write the cells."""
+    return f"{asks}\n{value}"
+
+
+def encode(value: ReleasedHistogram, file: BinaryIO) -> None:
+    """Write the histogram as JSON."""
+    encode_json(value.to_dict(), file)
+
+
+def decode(file: BinaryIO) -> ReleasedHistogram:
+    """Read the histogram back."""
+    return ReleasedHistogram.of_dict(decode_json(file))
 
 
 def _estimate_name(taken: Collection[str]) -> str:

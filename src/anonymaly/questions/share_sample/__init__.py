@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may we publish when only some records are sensitive? One-sided privacy (004)."""
+"""Which records may be published as they are? One-sided privacy (Kotsogiannis et al. 2020)."""

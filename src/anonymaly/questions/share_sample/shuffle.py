@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 
-Pieces = Iterable[tuple[pa.RecordBatch, npt.NDArray[np.int64]]]
+ChosenRows = Iterable[tuple[pa.RecordBatch, Integers]]  # batches, and which of their rows to take
 
 BUCKETS = 64
 MEMORY = 1 << 28  # bytes held before buckets go to disk, and of a bucket that is put in order at once
@@ -59,19 +59,21 @@ class _Bucket:
         self.held = []
 
 
-def shuffled(schema: pa.Schema, pieces: Pieces, noise: Noise, *, memory: int = MEMORY) -> Iterator[pa.Table]:
+def shuffled(
+    schema: pa.Schema, chosen: ChosenRows, noise: Noise, *, memory: int = MEMORY
+) -> Iterator[pa.Table]:
     """Yield the chosen records of all batches in a uniform order.
 
     Parameters
     ----------
     schema : pyarrow.Schema
-        Of every batch.
-    pieces : iterable of (batch, places)
+        The names and types of every batch.
+    chosen : iterable of (batch, places)
         Batches, and which of their rows to take.
     noise : Noise
         Where the order comes from.
     memory : int
-        How many bytes may be held.
+        How many bytes may be held before buckets go to disk.
 
     Examples
     --------
@@ -80,19 +82,19 @@ def shuffled(schema: pa.Schema, pieces: Pieces, noise: Noise, *, memory: int = M
     >>> sorted(pa.concat_tables(some).column("age").to_pylist())
     [1, 3, 4]
     """
-    rest = iter(pieces)
-    begun = list(itertools.islice(rest, 2))
-    if len(begun) == 1:
+    rest = iter(chosen)
+    first = list(itertools.islice(rest, 2))
+    if len(first) == 1:
         # A single batch is in memory anyway, and small enough to be put in order at once.
-        batch, places = begun[0]
+        batch, places = first[0]
         yield pa.Table.from_batches([batch]).take(pa.array(places[noise.permutation(len(places))]))
         return
     buckets = [_Bucket(schema) for _ in range(BUCKETS)]
     held = 0
-    for batch, places in itertools.chain(begun, rest):
-        chosen = noise.uniform(BUCKETS, len(places)).astype(np.uint8)
-        ends = np.cumsum(np.bincount(chosen, minlength=BUCKETS)).tolist()
-        scattered = batch.take(pa.array(places[np.argsort(chosen, kind="stable")]))
+    for batch, places in itertools.chain(first, rest):
+        drawn = noise.uniform(BUCKETS, len(places)).astype(np.uint8)
+        ends = np.cumsum(np.bincount(drawn, minlength=BUCKETS)).tolist()
+        scattered = batch.take(pa.array(places[np.argsort(drawn, kind="stable")]))
         for bucket, start, end in zip(buckets, [0, *ends], ends, strict=False):
             bucket.add(scattered.slice(start, end - start))
         held += scattered.nbytes

@@ -4,13 +4,8 @@
 Only released numbers and public rates are used, so it costs nothing (Lemma 0). Let the released counts be
 true counts plus two-sided noise of a rate r. Then r·Σ|released - level| is minus the log-likelihood of a
 level, up to a constant, and the median is the best level. The row is cut into runs so that this cost plus a
-price for each run is smallest, by dynamic programming over runs of 1, 2, 4, ... cells:
-
-- a run of zeros costs ln(n)/10, a run of another level ln(n) + ln(1/(2r)), the latter at least ln(n). Of n
-  cells of noise alone, n·e^-(ln n + c) = e^-c would else be taken for counts of about 1/r; the price grows
-  with 1/r so that falsely reported mass stays as small as at r = 1/2;
-- a level below 2/r is reported as 0. Levels that low cannot be told from a few large counts among zeros, and
-  spreading those over zeros is worse than leaving them out, in mean relative error and in total error.
+price for each run is smallest, by dynamic programming over runs of 1, 2, 4, ... cells; `methods/prices.py`
+has the prices.
 
 Where a total was released for a run of cells, each cell has an equal share of it: Σ|share - level| over the
 run is then |total - run·level|, so the same cost is the likelihood of the totals.
@@ -26,14 +21,10 @@ import numpy as np
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.questions.share_histogram.kernels.windows import Numbers, deviations
-from anonymaly.questions.share_histogram.methods.counts import Counts
-
-ZEROS_PRICE = 0.1  # of ln n
-LEAST_LEVEL = 2.0  # over the rate
-PLAIN_RATE = 0.5  # down to this rate a run costs ln n
+from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
 
 
-def smooth(released: Counts, rate: Fraction) -> Counts:
+def smooth(released: Numbers, rate: Fraction) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
     Parameters
@@ -50,7 +41,7 @@ def smooth(released: Counts, rate: Fraction) -> Counts:
     """
     cells = len(released)
     speed = float(rate)
-    price = _price(cells, speed)
+    price = run_price(cells, speed)
     sums, medians = deviations(released)
     sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
     zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])
@@ -58,22 +49,6 @@ def smooth(released: Counts, rate: Fraction) -> Counts:
     levels = np.zeros_like(released)
     _levels(medians, sizes, LEAST_LEVEL / speed, levels)
     return levels
-
-
-def lone_count(cells: int, rate: Fraction) -> float:
-    """Return about how large a count among zeros must be for smoothing to leave it standing.
-
-    Examples
-    --------
-    >>> round(lone_count(4096, Fraction(1)), 1)
-    8.3
-    """
-    return max(LEAST_LEVEL, _price(cells, float(rate))) / float(rate)
-
-
-def _price(cells: int, rate: float) -> float:
-    """Return what a run of another level than 0 costs."""
-    return log(cells) + max(0.0, log(PLAIN_RATE / rate))
 
 
 @compiled

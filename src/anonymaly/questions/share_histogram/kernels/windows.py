@@ -2,7 +2,7 @@
 """How far the numbers of a window are from their median: for every window of 1, 2, 4, ... neighbouring cells.
 
 The windows of one length slide over the row; a Fenwick tree over the distinct numbers holds how many of
-each, and their sum, so that a step takes time logarithmic in how many distinct numbers there are.
+each, and their sum, so that a step takes time logarithmic in the number of distinct numbers.
 """
 
 from __future__ import annotations
@@ -14,21 +14,9 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.share_histogram.methods.rates import window_sizes
 
 Numbers = npt.NDArray[Any]
-
-LONGEST = 4096  # cells of the longest window; a longer run of equal counts is a few of these
-
-
-def window_sizes(cells: int) -> int:
-    """Return the number of window lengths 1, 2, 4, ... for so many cells.
-
-    Examples
-    --------
-    >>> window_sizes(4), window_sizes(1000), window_sizes(10**6)
-    (3, 10, 13)
-    """
-    return min(cells, LONGEST).bit_length()
 
 
 def deviations(numbers: Numbers) -> tuple[Numbers, Numbers]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of records of which only some are sensitive: one file for each method, and their table."""
+"""The ways in which a histogram is released: ``table.py`` names them, ``rates.py`` says what ε buys."""

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DAWA that keeps its promise: a partition by the exponential mechanism, then its totals with noise."""
+"""DAWA that keeps its promise, and DAWAz: the same, corrected by bins that seem empty.
+
+DAWA draws a partition by the exponential mechanism, then adds noise to its buckets' totals. DAWAz is the
+two-phase recipe of Kotsogiannis et al. 2020, section 5.2 and Algorithm 3, corrected: with a small share of ε
+the bins without non-sensitive records are released one-sidedly; DAWA runs with the rest; then those bins are
+set to 0, and each piece of DAWA's histogram that is level keeps its total, spread over its other bins.
+"""
 
 from __future__ import annotations
 
@@ -8,48 +14,44 @@ from math import log, log10
 
 import numpy as np
 
-from anonymaly.core.arrays import Floats, Integers
-from anonymaly.errors import InputError
-from anonymaly.noise import Noise, partition_error
+from anonymaly.core.arrays import Booleans, Floats, Integers
+from anonymaly.noise import Noise
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
-from anonymaly.questions.share_histogram.kernels.windows import deviations, window_sizes
-from anonymaly.questions.share_histogram.methods.counts import Rates, checked, moved, read_counts
+from anonymaly.questions.share_histogram.kernels.windows import deviations
+from anonymaly.questions.share_histogram.methods.rates import Rates
 
-PARTITION_SHARE = Fraction(1, 4)  # of ε, as published
 LOG_2 = Fraction(6_931_471_805_599_453_095, 10**19)  # a little above ln 2
 
 
-def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
-    """Return what a unit of the partition's score weighs, and the totals' rate (Lemmas 5 to 7)."""
-    share = PARTITION_SHARE * epsilon
-    rounding = 2 * partition_error(bins, window_sizes(bins))
-    if share <= rounding:
-        raise InputError(
-            f"is too small: {float(rounding / PARTITION_SHARE):.1e} pays for rounding with {bins:,} bins",
-            field="epsilon",
-            next_step="Give more, or use another method.",
-        )
-    changes = moved(adjacency)
-    score = (share - rounding) / (2 * changes)
-    return {"score": score, **checked({"totals": (epsilon - share) / changes})}
-
-
-def dawa(every: Integers, non_sensitive: Integers | None, *, rates: Rates, noise: Noise) -> Floats:
+def dawa(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Floats:
     """Return counts that are level over buckets, smoothed like those of ``smoothed``.
 
     Examples
     --------
-    >>> counts = [0] * 40 + [60, 61, 59, 60]
-    >>> dawa(counts, None, rates=rates(Fraction(4), "add_remove", 44), noise=Noise.seeded(1)).tolist()[38:]
+    >>> counts = np.array([0] * 40 + [60, 61, 59, 60])
+    >>> rates = {"score": Fraction(1, 2), "totals": Fraction(3)}
+    >>> dawa(counts, counts, rates=rates, noise=Noise.seeded(1)).tolist()[38:]
     [0.0, 0.0, 60.0, 60.0, 60.0, 60.0]
     """
-    counts = read_counts(every, "every")
-    lengths = noise.partition(partition_exponents(counts, rates))
+    lengths = noise.partition(partition_exponents(every, rates))
     starts = np.cumsum(lengths) - lengths
-    totals = noise.add_two_sided_geometric(np.add.reduceat(counts, starts), rates["totals"])
+    totals = noise.add_two_sided_geometric(np.add.reduceat(every, starts), rates["totals"])
     return smooth(np.repeat(totals / lengths, lengths), rates["totals"])
+
+
+def dawaz(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Floats:
+    """Return DAWA's counts with bins set to 0 that hold no non-sensitive records, as far as was released.
+
+    Examples
+    --------
+    >>> counts = np.array([0] * 40 + [60, 0, 0, 60])
+    >>> rates = {"zero_bins": Fraction(9, 10), "score": Fraction(1), "totals": Fraction(6)}
+    >>> dawaz(counts, counts, rates=rates, noise=Noise.seeded(1)).tolist()[38:]
+    [0.0, 0.0, 60.0, 0.0, 0.0, 60.0]
+    """
+    model = dawa(every, non_sensitive, rates=rates, noise=noise)
+    return redistribute(model, release_zero_bins(non_sensitive, rates["zero_bins"], noise))
 
 
 def partition_exponents(counts: Integers, rates: Rates) -> Integers:
@@ -81,3 +83,35 @@ def bucket_price(rate: Fraction) -> float:
     [-1.0, 0.25, 1.5]
     """
     return min(2.0, 1.25 * max(0.0, log10(0.375 / float(rate))) - 1.0)
+
+
+def release_zero_bins(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Booleans:
+    """Return which bins are taken to be empty: one with c non-sensitive records with probability e^(-rate·c).
+
+    That is the law of the bins in which a sample holds nothing, and that of the bins that one-sided noise
+    brings to 0 or below (Lemma 8).
+
+    Examples
+    --------
+    >>> release_zero_bins(np.array([0, 100]), Fraction(1), Noise.seeded(1)).tolist()
+    [True, False]
+    """
+    return noise.one_sided_geometric(rate, non_sensitive.size) >= non_sensitive
+
+
+def redistribute(model: Floats, empty: Booleans) -> Floats:
+    """Set bins to 0 and give what they held to the other bins of the same level piece.
+
+    Every piece keeps its total, but for pieces all of whose bins are set to 0. (The paper prints the factor
+    |B|/|Z∩B|; what keeps the total is |B|/|B∖Z|.)
+
+    Examples
+    --------
+    >>> redistribute(np.array([2.0, 2.0, 2.0, 2.0, 7.0]), np.array([True, False, False, True, True])).tolist()
+    [0.0, 4.0, 4.0, 0.0, 0.0]
+    """
+    starts = np.flatnonzero(np.concatenate([[True], model[1:] != model[:-1]]))
+    lengths = np.diff(starts, append=len(model))
+    kept = np.add.reduceat(~empty, starts, dtype=np.int64)
+    factors = np.where(kept > 0, lengths / np.maximum(kept, 1), 0.0)
+    return np.where(empty, 0.0, model * np.repeat(factors, lengths))

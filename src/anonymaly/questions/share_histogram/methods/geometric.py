@@ -3,25 +3,27 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share_histogram.methods.counts import Rates, checked, moved, read_counts
+from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.methods.rates import Rates
 
 
-def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
-    """Return ε over what one record moves (Lemma 4)."""
-    return checked({"two_sided": epsilon / moved(adjacency)})
+def geometric(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
+    """Return counts with noise; they may be negative."""
+    return noise.add_two_sided_geometric(every, rates["two_sided"])
 
 
-def geometric(every: Integers, non_sensitive: Integers | None, *, rates: Rates, noise: Noise) -> Integers:
-    """Return counts with noise; they may be negative.
+def smoothed(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
+    """Return counts of which none is negative, and runs of which may be level.
+
+    They are nearer to sparse or level histograms, at the same promise (Lemma 0).
 
     Examples
     --------
-    >>> geometric([9, 50], None, rates={"two_sided": Fraction(1)}, noise=Noise.seeded(1)).tolist()
-    [7, 49]
+    >>> import numpy as np
+    >>> counts = np.array([0] * 40 + [60, 61, 59, 60])
+    >>> smoothed(counts, counts, rates={"two_sided": 1}, noise=Noise.seeded(1)).tolist()[38:]
+    [0, 0, 60, 60, 60, 60]
     """
-    return noise.add_two_sided_geometric(read_counts(every, "every"), rates["two_sided"])
+    return smooth(geometric(every, non_sensitive, rates=rates, noise=noise), rates["two_sided"])

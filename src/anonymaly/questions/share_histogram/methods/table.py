@@ -1,53 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods by name, what they look at, and what ε buys in each of them."""
+"""The table of methods: their names, what they look at, and what ε buys in each of them."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_fraction
-from anonymaly.noise import Noise
+from anonymaly.errors import InputError
+from anonymaly.noise.checks import read_integers
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share_histogram.methods import auto as auto_method
-from anonymaly.questions.share_histogram.methods import dawa as dawa_method
-from anonymaly.questions.share_histogram.methods import dawaz as dawaz_method
-from anonymaly.questions.share_histogram.methods import geometric as geometric_method
-from anonymaly.questions.share_histogram.methods import hybrid as hybrid_method
-from anonymaly.questions.share_histogram.methods import one_sided as one_sided_method
-from anonymaly.questions.share_histogram.methods import sample as sample_method
-from anonymaly.questions.share_histogram.methods.counts import Counts, Rates
-from anonymaly.questions.share_histogram.methods.one_sided_l1 import one_sided_l1
-from anonymaly.questions.share_histogram.methods.smoothed import smoothed
+from anonymaly.questions.share_histogram.methods import rates as rates_of
+from anonymaly.questions.share_histogram.methods.rates import Rates
 
-RatesFunction = Callable[[Fraction, Adjacency, int], Rates]
-
-
-class MethodFunction(Protocol):
-    """How a method is called: the histograms of all and of the non-sensitive records, rates and noise."""
-
-    def __call__(self, every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Counts:
-        """Release a histogram."""
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
 
 
 @dataclass(frozen=True)
-class Method:
+class HistogramMethod:
     """A method, and how its rates derive from ε.
 
     Parameters
     ----------
     name : str
-        What users call it.
+        What users call it, and the name of its function.
+    home : str
+        The module beside this one that has the function.
     says : str
         What it releases, in words.
-    function : callable
-        The method itself.
     rates_of : callable
-        Gives the rates of its draws, so that all of them together cost exactly ε.
+        Gives the rates of its draws for ε, adjacency and number of bins; all draws together cost exactly ε.
     reads_every : bool
         Whether it looks at all records.
     reads_non_sensitive : bool
@@ -63,9 +53,9 @@ class Method:
     """
 
     name: str
+    home: str
     says: str
-    function: MethodFunction
-    rates_of: RatesFunction
+    rates_of: Callable[[Fraction, Adjacency, int], Rates]
     reads_every: bool
     reads_non_sensitive: bool
 
@@ -79,7 +69,9 @@ class Method:
         """
         return self.rates_of(to_fraction(nano), adjacency, bins)
 
-    def run(self, every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Counts:
+    def run(
+        self, every: npt.ArrayLike, non_sensitive: npt.ArrayLike, *, rates: Rates, noise: Noise
+    ) -> npt.NDArray[Any]:
         """Release a histogram.
 
         Parameters
@@ -100,55 +92,83 @@ class Method:
 
         Examples
         --------
+        >>> from anonymaly.noise import Noise
         >>> method = METHODS["one_sided"]
         >>> rates = method.rates(9_000_000_000, adjacency="replace", bins=2)
         >>> method.run([5, 3], [4, 0], rates=rates, noise=Noise.seeded(1)).tolist()
         [4, 0]
         """
-        return self.function(every, non_sensitive, rates=rates, noise=noise)
+        whole, part = _read_counts(every, "every"), _read_counts(non_sensitive, "non_sensitive")
+        if whole.shape != part.shape:
+            raise InputError(
+                f"has {part.size:,} bins where all records have {whole.size:,}",
+                field="non_sensitive",
+                next_step="Count both in the same bins.",
+            )
+        if bool((part > whole).any()):
+            raise InputError(
+                "has more records in a bin than there are in all",
+                field="non_sensitive",
+                next_step="Count the non-sensitive records among all records.",
+            )
+        # Imported when a histogram is released: a preview needs no compiled code.
+        module = importlib.import_module(f"{__package__}.{self.home}")
+        released: npt.NDArray[Any] = getattr(module, self.name)(whole, part, rates=rates, noise=noise)
+        return released
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
+def _read_counts(counts: npt.ArrayLike, field: str) -> Integers:
+    """Return a histogram as one row of 64-bit integers from 0."""
+    numbers = read_integers(counts, field)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise InputError("must be one row of at least one count", field=field, next_step="Give a flat list.")
+    if int(numbers.min()) < 0:
+        raise InputError("must not be negative", field=field, next_step="Give numbers of records.")
+    return numbers
+
+
+METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
     {
         method.name: method
         for method in (
-            Method(
-                "auto", "hybrid or one_sided_l1, by how many records are sensitive",
-                auto_method.auto, auto_method.rates, True, True,
+            HistogramMethod(
+                "auto", "one_sided", "hybrid or one_sided_l1, by how many records are sensitive",
+                rates_of.auto, True, True,
             ),
-            Method(
-                "hybrid", "the non-sensitive counts by one_sided_l1 plus the sensitive ones by smoothed",
-                hybrid_method.hybrid, hybrid_method.rates, True, True,
+            HistogramMethod(
+                "hybrid", "one_sided",
+                "the non-sensitive counts by one_sided_l1 plus the sensitive ones by smoothed",
+                rates_of.hybrid, True, True,
             ),
-            Method(
-                "one_sided", "the non-sensitive counts minus one-sided noise",
-                one_sided_method.one_sided, one_sided_method.rates, False, True,
+            HistogramMethod(
+                "one_sided", "one_sided", "the non-sensitive counts minus one-sided noise",
+                rates_of.one_sided, False, True,
             ),
-            Method(
-                "one_sided_l1",
+            HistogramMethod(
+                "one_sided_l1", "one_sided",
                 "the non-sensitive counts minus one-sided noise, 0 where negative, else plus its median",
-                one_sided_l1, one_sided_method.rates, False, True,
+                rates_of.one_sided, False, True,
             ),
-            Method(
-                "sample", "the histogram of a sample of the non-sensitive records",
-                sample_method.sample, sample_method.rates, False, True,
+            HistogramMethod(
+                "sample", "one_sided", "the histogram of a sample of the non-sensitive records",
+                rates_of.sample, False, True,
             ),
-            Method(
-                "geometric", "all counts plus two-sided noise",
-                geometric_method.geometric, geometric_method.rates, True, False,
+            HistogramMethod(
+                "geometric", "geometric", "all counts plus two-sided noise",
+                rates_of.geometric, True, False,
             ),
-            Method(
-                "smoothed",
+            HistogramMethod(
+                "smoothed", "geometric",
                 "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
-                smoothed, geometric_method.rates, True, False,
+                rates_of.geometric, True, False,
             ),
-            Method(
-                "dawa", "totals of privately chosen buckets plus two-sided noise, levelled",
-                dawa_method.dawa, dawa_method.rates, True, False,
+            HistogramMethod(
+                "dawa", "dawa", "totals of privately chosen buckets plus two-sided noise, levelled",
+                rates_of.dawa, True, False,
             ),
-            Method(
-                "dawaz", "dawa, with cells set to 0 that seem to hold no non-sensitive records",
-                dawaz_method.dawaz, dawaz_method.rates, True, True,
+            HistogramMethod(
+                "dawaz", "dawa", "dawa, with cells set to 0 that seem to hold no non-sensitive records",
+                rates_of.dawaz, True, True,
             ),
         )
     }

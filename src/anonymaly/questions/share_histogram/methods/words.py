@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a histogram's asker may know before the charge: the noise of each method, and the error it makes."""
+"""The noise and the error of each method in words, known before the charge; one line for each fact."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import math
 from fractions import Fraction
 
 from anonymaly.ask.binding import Expectation
-from anonymaly.noise import (
-    one_sided_geometric_quantile,
-    two_sided_geometric_deviation,
-    two_sided_geometric_half_width,
-)
-from anonymaly.questions.share_histogram.kernels.smoothing import LEAST_LEVEL, lone_count
-from anonymaly.questions.share_histogram.methods.auto import FEWEST_BINS
-from anonymaly.questions.share_histogram.methods.counts import Rates
-from anonymaly.questions.share_histogram.methods.table import METHODS, Method
-from anonymaly.questions.share_sample.mechanism import kept_share
+from anonymaly.noise import laws
+from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, lone_count
+from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS, Rates
+from anonymaly.questions.share_histogram.methods.table import METHODS, HistogramMethod
 
 MOST = Fraction(95, 100)
 DRAWS = "in 95 of 100 draws"
 LEFT_OUT = "sensitive records are not counted"
+TWO_SIDED = {
+    "two_sided": "two-sided geometric",
+    "totals": "two-sided geometric on totals",
+    "sensitive": "two-sided geometric on the number of sensitive records",
+}
+ONE_SIDED = {
+    "one_sided": "one-sided geometric",
+    "one_sided_alone": "one-sided geometric if few are sensitive",
+    "zero_bins": "one-sided geometric to find empty cells",
+}
 
 
-def expectation(method: Method, rates: Rates, cells: int) -> Expectation:
+def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectation:
     """Say what noise a method's draws have and how far off a cell may be.
 
     Examples
@@ -33,84 +37,81 @@ def expectation(method: Method, rates: Rates, cells: int) -> Expectation:
     >>> expectation(method, method.rates(10**9, adjacency="add_remove", bins=9), 9).error
     'each cell within ±3 of its true count in 95 of 100 draws'
     """
-    noise = f"{_says(method, rates)}; {'; '.join(_draws(rates))}"
-    if method.name == "geometric":
-        width = two_sided_geometric_half_width(rates["two_sided"], MOST)
-        return Expectation(noise, f"each cell within ±{width:,} of its true count {DRAWS}", width)
-    return Expectation(noise, _error(method.name, rates, cells))
+    # The score of dawa's partition is no noise on a count.
+    drawn = [_law(name, rate) for name, rate in rates.items() if name != "score"]
+    noise = "\n".join([_says(method, rates), *drawn])
+    width = (
+        laws.two_sided_geometric_half_width(rates["two_sided"], MOST) if method.name == "geometric" else None
+    )
+    return Expectation(noise, "\n".join(_error(method.name, rates, cells)), width)
 
 
-def _says(method: Method, rates: Rates) -> str:
+def _says(method: HistogramMethod, rates: Rates) -> str:
     if method.name == "auto" and "one_sided_alone" not in rates:
         return f"hybrid, as there are fewer than {FEWEST_BINS} cells: {METHODS['hybrid'].says}"
     return method.says
 
 
-def _error(name: str, rates: Rates, cells: int) -> str:
+def _law(name: str, rate: Fraction) -> str:
+    """Say the law of one kind of draw."""
+    if name in TWO_SIDED:
+        return f"{TWO_SIDED[name]}, standard deviation {laws.two_sided_geometric_deviation(rate):.4g}"
+    if name in ONE_SIDED:
+        # 1/(e^rate - 1), written so that no rate is too large.
+        return f"{ONE_SIDED[name]}, mean {math.exp(-float(rate)) / _kept(rate):.4g}"
+    return f"a coin for each record, heads with probability {_kept(rate):.4g}"
+
+
+def _error(name: str, rates: Rates, cells: int) -> list[str]:
     match name:
         case "sample":
-            kept = kept_share(rates["left_out"])
-            return f"{100 * kept:.3g} of 100 non-sensitive records are counted on average; {LEFT_OUT}"
+            kept = 100 * _kept(rates["left_out"])
+            return [f"{kept:.3g} of 100 non-sensitive records are counted on average", LEFT_OUT]
         case "one_sided" | "one_sided_l1":
-            below = _below(rates["one_sided"])
-            return f"each cell within {below} of its non-sensitive count {DRAWS}; {LEFT_OUT}"
+            return [
+                f"each cell within {_below(rates['one_sided'])} of its non-sensitive count {DRAWS}",
+                LEFT_OUT,
+            ]
+        case "geometric":
+            return [f"each cell within ±{_around(rates['two_sided'])} of its true count {DRAWS}"]
         case "smoothed":
             around = _around(rates["two_sided"])
-            smoothed = _smoothed("counts", rates["two_sided"], cells)
-            return f"before smoothing, each cell within ±{around} of its true count {DRAWS}; {smoothed}"
+            return [
+                f"before smoothing, each cell within ±{around} of its true count {DRAWS}",
+                *_smoothed("counts", rates["two_sided"], cells),
+            ]
         case "dawa" | "dawaz":
-            return (
-                f"before smoothing, each bucket's total within ±{_around(rates['totals'])} {DRAWS}, shared "
-                "equally by its cells, however unequal they are; "
-                f"{_smoothed('counts', rates['totals'], cells)}"
-            )
-        case _:
-            both = (
-                f"each cell's non-sensitive part within {_below(rates['one_sided'])}, and before smoothing "
-                f"its sensitive part within ±{_around(rates['two_sided'])}, {DRAWS}; "
-                f"{_smoothed('sensitive counts', rates['two_sided'], cells)}"
-            )
-            return f"{both}; or {LEFT_OUT}, if few are found" if "one_sided_alone" in rates else both
+            return [
+                f"before smoothing, each bucket's total within ±{_around(rates['totals'])} {DRAWS}",
+                "a bucket's cells share its total equally, however unequal they are",
+                *_smoothed("counts", rates["totals"], cells),
+            ]
+    return [
+        f"each cell's non-sensitive part within {_below(rates['one_sided'])} {DRAWS}",
+        f"before smoothing, its sensitive part within ±{_around(rates['two_sided'])} {DRAWS}",
+        *_smoothed("sensitive counts", rates["two_sided"], cells),
+        *([f"{LEFT_OUT} if few are found"] if "one_sided_alone" in rates else []),
+    ]
 
 
-def _smoothed(what: str, rate: Fraction, cells: int) -> str:
+def _smoothed(what: str, rate: Fraction, cells: int) -> list[str]:
     """Say what smoothing may do on top of the noise; how much of it is done depends on the records."""
     least, lone = math.ceil(LEAST_LEVEL / rate), math.ceil(lone_count(cells, rate))
-    return (
-        f"smoothing may then move a cell further: it gives runs of neighbouring {what} one level, "
-        f"sets levels below {least:,} to 0, and may set to 0 {what} below about {lone:,} that stand alone"
-    )
+    return [
+        f"smoothing may then move a cell further: it gives runs of neighbouring {what} one level",
+        f"it sets levels below {least:,} to 0",
+        f"it may set to 0 {what} below about {lone:,} that stand alone",
+    ]
 
 
-def _draws(rates: Rates) -> list[str]:
-    """Say the law of each kind of draw."""
-    words = []
-    for name, rate in rates.items():
-        if name in ("two_sided", "totals", "sensitive"):
-            deviation = two_sided_geometric_deviation(rate)
-            words.append(f"two-sided geometric{_of(name)}, standard deviation {deviation:.4g}")
-        elif name in ("one_sided", "one_sided_alone", "zero_bins"):
-            # 1/(e^rate - 1), written so that no rate is too large.
-            mean = math.exp(-float(rate)) / -math.expm1(-float(rate))
-            words.append(f"one-sided geometric{_of(name)}, mean {mean:.4g}")
-        elif name == "left_out":
-            words.append(f"a coin for each record, heads with probability {kept_share(rate):.4g}")
-    return words
-
-
-def _of(name: str) -> str:
-    parts = {
-        "totals": " on totals",
-        "sensitive": " on the number of sensitive records",
-        "one_sided_alone": " if few are sensitive",
-        "zero_bins": " to find empty cells",
-    }
-    return parts.get(name, "")
+def _kept(rate: Fraction) -> float:
+    """Return 1 − e^-rate as a float: to write the exact number as one takes minutes at a vast rate."""
+    return -math.expm1(-float(rate))
 
 
 def _below(rate: Fraction) -> str:
-    return f"{one_sided_geometric_quantile(rate, MOST):,}"
+    return f"{laws.one_sided_geometric_quantile(rate, MOST):,}"
 
 
 def _around(rate: Fraction) -> str:
-    return f"{two_sided_geometric_half_width(rate, MOST):,}"
+    return f"{laws.two_sided_geometric_half_width(rate, MOST):,}"
