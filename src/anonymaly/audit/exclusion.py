@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exclusion attack: what a release reveals about those who are missing from it.
 
-It is in section 3.2 of Kotsogiannis et al. 2020. Bob is in one of five rooms, and only the smokers' lounge is sensitive. The attacker knows everything but
-where Bob is, sees a release in which Bob is missing, and asks how likely it is now that he is in the
-lounge. It is played in many independent worlds at once: of those without Bob, in which part is he there?
+It is in section 3.2 of Kotsogiannis et al. 2020. Bob is in one of five rooms, and only the smokers' lounge
+is sensitive. The attacker knows everything but where Bob is, sees a release in which Bob is missing, and
+asks how likely it is now that he is in the lounge. It is played in many independent worlds at once: of those
+without Bob, in which part is he there?
 """
 
 from __future__ import annotations
