@@ -16,7 +16,7 @@ from anonymaly.ask.reader import view
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Domain
 from anonymaly.questions.share_histogram.binding import bind
-from anonymaly.questions.share_histogram.summary import count_cells
+from anonymaly.questions.share_histogram.summary import count_judged_cells
 from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row
 
 WARDS = am.Categories(["A", "B"])
@@ -60,7 +60,7 @@ def test_postgresql_counts_the_same_cells_as_duckdb(postgres: str, options: Any,
         for cut in cuts:
             query = am.ShareHistogram(by=[cut, "ward", "consent"], policy="adults", epsilon=1)
             bound = bind(query, dataset.declaration)
-            cells = count_cells(view(bound, dataset), bound.by)
+            cells = count_judged_cells(view(bound, dataset), bound.by)
             found.append((cells.every.tolist(), cells.non_sensitive.tolist()))
     assert found[:2] == found[2:]
     # Of the six that are harmless, two have no declared ward; one of Ann's rows is harmless by itself.
@@ -81,7 +81,7 @@ def test_a_value_without_a_number_is_counted_in_no_cell() -> None:
     connection.raw_sql("CREATE TABLE t (consent BOOLEAN, ward VARCHAR COLLATE NOCASE)")
     connection.raw_sql("INSERT INTO t VALUES (false, 'B'), (true, 'a')")
     by = [Attribute("consent", (False, True)), Attribute("ward", ("A", "B"))]
-    assert count_cells(connection.table("t"), by).every.tolist() == [0, 1, 0, 0]
+    assert count_judged_cells(connection.table("t"), by).every.tolist() == [0, 1, 0, 0]
 
 
 ENUMERATION = (

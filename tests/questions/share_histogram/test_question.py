@@ -18,7 +18,7 @@ from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveUnderPolicy
 from anonymaly.questions.share_histogram.binding import bind
 from anonymaly.questions.share_histogram.methods.table import METHODS
-from anonymaly.questions.share_histogram.summary import count_cells
+from anonymaly.questions.share_histogram.summary import count_judged_cells
 from anonymaly.questions.share_histogram.value import ReleasedHistogram
 from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row
 
@@ -43,7 +43,7 @@ def ask(**fields: Any) -> am.ShareHistogram:
 def test_every_declared_cell_is_counted_and_records_outside_are_in_none() -> None:
     dataset = declare()
     bound = bind(ask(), dataset.declaration)
-    cells = count_cells(view(bound, dataset), bound.by)
+    cells = count_judged_cells(view(bound, dataset), bound.by)
     # A, B, C × three ages; age 121, -1, null and NaN, and wards that are null or undeclared, are nowhere.
     assert cells.every.tolist() == [1, 2, 0, 0, 2, 0, 0, 1, 1]
     assert cells.non_sensitive.tolist() == [0, 1, 0, 0, 2, 0, 0, 0, 1]
@@ -60,7 +60,7 @@ def test_bins_hold_what_the_declaration_says(bins: int) -> None:
         *np.random.default_rng(1).uniform(-5, 125, 300),
     ]
     dataset = declare(frame([row(age) for age in ages]))
-    cells = count_cells(dataset.table, bind(ask(by=[cut]), dataset.declaration).by)
+    cells = count_judged_cells(dataset.table, bind(ask(by=[cut]), dataset.declaration).by)
     expected = np.zeros(bins, np.int64)
     for age in ages:
         place = cut.index(age)

@@ -15,7 +15,7 @@ from anonymaly.audit.case import Case, Sensitivity
 from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
 from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
 from anonymaly.questions.share_histogram.query import ShareHistogram

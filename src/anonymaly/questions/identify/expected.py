@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from anonymaly.ask.binding import Expectation
-from anonymaly.core.epsilon import NANO, to_text
+from anonymaly.core.epsilon import to_text
+from anonymaly.core.rate import noise_rate
 from anonymaly.questions.identify.mechanism import flip_probability
 from anonymaly.questions.identify.model import judge
 from anonymaly.questions.identify.plan import Plan
@@ -19,7 +19,7 @@ POINTS = 40  # of the curve; enough for a picture, few enough for the ledger
 
 def expect_flips(plan: Plan, cost: int) -> Expectation:
     """Return the noise and the error of a plan: chances that hold whatever the rows are."""
-    each = Fraction(cost, NANO * plan.overlap)
+    each = noise_rate(cost, moves=1, parts=plan.overlap)
     model = plan.model
     present, absent = error_curve(plan, [1, model.beta, 2 * model.beta], [0])
     privacy = (

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from anonymaly.core.epsilon import NANO, to_text
+from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
@@ -35,9 +35,6 @@ from anonymaly.questions.identify.overlap import most_overlapping
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-
-LARGEST_PART = 2**56  # of a rate's terms, as the noise takes them
-FINEST = 10**15
 
 
 class Asked(Citing, Protocol):
@@ -116,19 +113,14 @@ def make_plan(asked: Asked, declaration: Declaration) -> Plan:
 def rate_of(cost: int, declaration: Declaration, overlap: int = 1) -> Fraction:
     """Return ε for one answer and one step: the charge over all that one person's change can touch (Lemma 9).
 
-    That is ``overlap`` answers, up to ``max_rows`` rows, and two steps where a record is replaced.
+    That is ``overlap`` answers, up to ``max_rows`` rows, and twice as many where a person is replaced.
     """
-    steps = declaration.rows * (2 if declaration.adjacency == "replace" else 1)
-    rate = Fraction(cost, NANO * steps * overlap)
-    if rate.denominator > LARGEST_PART:
-        rate = Fraction(int(rate * FINEST), FINEST)  # rounded down: what is left over is not spent
-    if not rate:
-        raise InputError(
-            f"{to_text(cost)} is too little to divide by {steps * overlap:,}",
-            field="epsilon",
-            next_step="Give more, or ask about fewer records at once.",
-        )
-    return rate
+    return noise_rate(
+        cost,
+        moves=rows_moved(declaration.rows, declaration.adjacency),
+        parts=overlap,
+        next_step="Give a larger epsilon, or ask about fewer records at once.",
+    )
 
 
 def _values(asked: Asked, axes: tuple[Axis, ...]) -> dict[str, list[Any]]:

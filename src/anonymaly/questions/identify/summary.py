@@ -10,7 +10,6 @@ is nothing. Neither changes a verdict, for radii and records within the limits o
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.declare.attributes import Attribute
+from anonymaly.engine import cells as engine_cells
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.engine.source import EngineFailure, collect, collect_batches
 from anonymaly.questions.identify.balls import BATCH, BallCounter, BallCounts, Balls
@@ -69,15 +69,7 @@ def count_neighbours(
 
 def count_cells(table: ir.Table, attributes: Sequence[Attribute]) -> Integers:
     """Count the rows of every combination of attribute values, those without a value of one left out."""
-    cell: ir.IntegerValue = ibis.literal(0, "int64")
-    for attribute in attributes:
-        cell = cell * len(attribute.values) + attribute.to_ibis(table)
-    placed = table.select(cell=cell)
-    placed = placed.filter(placed.cell.notnull())
-    found = collect(placed.group_by("cell").agg(records=placed.count()))
-    counts = np.zeros(math.prod(len(attribute.values) for attribute in attributes), np.int64)
-    counts[found.column("cell").to_numpy()] = found.column("records").to_numpy()
-    return counts
+    return engine_cells.count_cells(table, attributes)[engine_cells.RECORDS]
 
 
 def read_points(table: ir.Table, columns: Sequence[str], scales: Sequence[float]) -> Floats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import Policy
@@ -62,7 +62,7 @@ def bind(query: ShareHistogram, declaration: Declaration) -> ShareHistogramBindi
     _refuse_large(by)
     method = _method(query.method)
     # Lemma 11: a person with m rows moves a histogram by no more than m records do.
-    rate = to_fraction(query.cost) / declaration.rows
+    rate = noise_rate(query.cost, moves=declaration.rows)
     rates = method.rates_of(rate, declaration.adjacency, _cells(by))
     # Checked even if it is not needed: whoever names a policy that does not exist has made a mistake.
     cited = None if query.policy is None else cited_policy(query.policy, declaration)

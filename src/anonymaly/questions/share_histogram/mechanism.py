@@ -6,7 +6,7 @@ from __future__ import annotations
 from anonymaly.ask.binding import Stage
 from anonymaly.noise import Noise
 from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
-from anonymaly.questions.share_histogram.summary import CellCounts, count_cells
+from anonymaly.questions.share_histogram.summary import CellCounts, count_judged_cells
 from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
 
@@ -15,7 +15,7 @@ def stages(bound: ShareHistogramBinding) -> tuple[Stage, ...]:
     return (
         Stage(
             name="histogram",
-            summarise=lambda table, released: count_cells(table, bound.by),
+            summarise=lambda table, released: count_judged_cells(table, bound.by),
             release=lambda counts, released, noise: release_histogram(counts, bound, noise),
         ),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError
@@ -79,6 +79,6 @@ def bind(query: ShareSample, declaration: Declaration) -> ShareSampleBinding:
         declaration=declaration,
         cited=cited,
         columns=query.columns,
-        # Lemma P3: a person has at most so many rows, each of which may give them away.
-        rate=to_fraction(query.cost) / declaration.rows,
+        # Lemma S1: all rows of a person are left out together with probability e^-ε.
+        rate=noise_rate(query.cost, moves=declaration.rows),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ε buys in each method: the rates of its draws, which together cost exactly ε.
+"""What ε buys in each method: the rates of its draws, which together cost at most ε.
 
 Every function takes ε for one row, the account's adjacency and the number of bins. Nothing here draws, and
 nothing here is compiled: previews need it.
@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from anonymaly.core.rate import Adjacency, drawable, rows_moved
 from anonymaly.errors import InputError
-from anonymaly.noise.checks import read_rate
 from anonymaly.noise.laws import partition_error
-from anonymaly.promise.change import Adjacency
 
 Rates = Mapping[str, Fraction]  # by the kind of draw
 
@@ -26,23 +25,23 @@ LONGEST = 4096  # cells of the longest window or bucket; a longer run of equal c
 
 def one_sided(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return all of ε for the one draw, in both forms (Lemma 2)."""
-    return _drawable(one_sided=epsilon)
+    return {"one_sided": drawable(epsilon)}
 
 
 def sample(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return all of ε for the one draw, in both forms (Lemma 3)."""
-    return _drawable(left_out=epsilon)
+    return {"left_out": drawable(epsilon)}
 
 
 def geometric(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return ε over what one record moves (Lemma 4)."""
-    return _drawable(two_sided=epsilon / _moved(adjacency))
+    return {"two_sided": drawable(epsilon / rows_moved(1, adjacency))}
 
 
 def hybrid(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return ε for each part, as one record is in one of them; in the replace form, half of ε (Lemma 9)."""
-    part = epsilon / _moved(adjacency)
-    return _drawable(one_sided=part, two_sided=part)
+    part = drawable(epsilon / rows_moved(1, adjacency))
+    return {"one_sided": part, "two_sided": part}
 
 
 def auto(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
@@ -52,7 +51,7 @@ def auto(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     asking = ASKING_SHARE * epsilon
     rest = epsilon - asking
     alone = one_sided(rest, adjacency, bins)["one_sided"]
-    return {**_drawable(sensitive=asking), **hybrid(rest, adjacency, bins), "one_sided_alone": alone}
+    return {"sensitive": drawable(asking), **hybrid(rest, adjacency, bins), "one_sided_alone": alone}
 
 
 def dawa(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
@@ -65,15 +64,15 @@ def dawa(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
             field="epsilon",
             next_step="Give more, or use another method.",
         )
-    changes = _moved(adjacency)
+    changes = rows_moved(1, adjacency)
     score = (share - rounding) / (2 * changes)
-    return {"score": score, **_drawable(totals=(epsilon - share) / changes)}
+    return {"score": score, "totals": drawable((epsilon - share) / changes)}
 
 
 def dawaz(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return the zero bins' rate, ρ·ε in both forms, and DAWA's rates for the rest of ε (Lemma 8)."""
     zero = ZERO_SHARE * epsilon
-    return {**_drawable(zero_bins=zero), **dawa(epsilon - zero, adjacency, bins)}
+    return {"zero_bins": drawable(zero), **dawa(epsilon - zero, adjacency, bins)}
 
 
 def window_sizes(cells: int) -> int:
@@ -85,15 +84,3 @@ def window_sizes(cells: int) -> int:
     (3, 10, 13)
     """
     return min(cells, LONGEST).bit_length()
-
-
-def _moved(adjacency: Adjacency) -> int:
-    """Return by how much one record's coming, going or replacement moves a histogram, in sum (Lemma 1)."""
-    return 2 if adjacency == "replace" else 1
-
-
-def _drawable(**rates: Fraction) -> dict[str, Fraction]:
-    """Refuse rates that exact sampling cannot use, before anything is drawn."""
-    for name, rate in rates.items():
-        read_rate(rate, field=f"epsilon's share for {name.replace('_', ' ')}")
-    return rates

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_integers
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share_histogram.methods import rates as rates_of
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
@@ -37,7 +36,7 @@ class HistogramMethod:
     says : str
         What it releases, in words.
     rates_of : callable
-        Gives the rates of its draws for ε, adjacency and number of bins; all draws together cost exactly ε.
+        Gives the rates of its draws for ε, adjacency and number of bins; all draws together cost at most ε.
     reads_every : bool
         Whether it looks at all records.
     reads_non_sensitive : bool
@@ -67,7 +66,7 @@ class HistogramMethod:
         >>> METHODS["geometric"].rates(500_000_000, adjacency="add_remove", bins=10)
         {'two_sided': Fraction(1, 2)}
         """
-        return self.rates_of(to_fraction(nano), adjacency, bins)
+        return self.rates_of(noise_rate(nano, moves=1), adjacency, bins)
 
     def run(
         self, every: npt.ArrayLike, non_sensitive: npt.ArrayLike, *, rates: Rates, noise: Noise

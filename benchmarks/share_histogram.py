@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the histogram methods take, and how that grows with the number of bins.
 
-    python benchmarks/share_speed.py [--json] [--bins 4096 16384 65536 262144 1048576] [--repeats 5]
+    python benchmarks/share_histogram.py [--json] [--bins 4096 16384 65536 262144 1048576] [--repeats 5]
 
 The histograms are synthetic: a third of the bins empty, levels with counts around them, and spikes. Every
 method is called once before it is timed, so compilation (some seconds, once per installation) is not in the
-figures. Each figure is the best of the repeats; processor seconds tell what a quiet machine would need.
+figures. Each figure is the best of the repeats; processor seconds show what a quiet machine would need.
 """
 
 from __future__ import annotations
