@@ -23,7 +23,7 @@ from rich.table import Table
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.share_histogram.methods.table import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 
 
 def make_counts(bins: int) -> Integers:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.declare.dataset import NON_SENSITIVE
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.rules import Policy
 from anonymaly.declare.sensitivity import is_relaxation, who_is_sensitive
+from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.errors import InputError
 from anonymaly.promise import (
     Everyone,

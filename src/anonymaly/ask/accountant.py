@@ -16,7 +16,7 @@ from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.query import Query
 from anonymaly.ask.store import Store, Stored
 from anonymaly.core.epsilon import to_text
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import absolute, beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import Policy
 from anonymaly.declare.sensitivity import who_is_sensitive
 from anonymaly.errors import InputError, RuleNotDeclared

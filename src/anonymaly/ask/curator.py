@@ -13,7 +13,8 @@ from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.drawing import Source
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged, Refused
 from anonymaly.ledger.statement import Statement

@@ -11,7 +11,7 @@ from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.identify_case import ASKED, BETA, HIGH, LOW, K, identify_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.identify.balls import BallCounts

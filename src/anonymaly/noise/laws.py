@@ -92,9 +92,9 @@ def two_sided_geometric_mass_bounds(rate: Fraction, value: int, bits: int = 128)
 
 
 def partition_error(cells: int, sizes: int) -> Fraction:
-    """Return η: every drawn partition's probability is within a factor e^(±η) of its ideal one.
+    """Return η: every partition's probability is within a factor e^(±η) of its ideal one.
 
-    ``noise/partition.py`` has the proof.
+    The proof is in `partition`.
 
     Examples
     --------

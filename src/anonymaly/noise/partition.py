@@ -21,8 +21,7 @@ A step of the backward pass therefore has the probability w·Z_(i-2^k)/Z_i·e^d 
 1.01·(K + 6)·u. The stored Z cancel along the steps but for the last: a partition of at most n runs has the
 probability e^(d')·Π w/Z_n with |d'| ≤ 1.01·n·(K + 6)·u; and as these probabilities sum to 1, the stored Z_n
 is Σ Π w but for a factor within e^(±1.01·n·(K + 6)·u). So every partition's probability is its ideal one
-within a factor e^(±η), η = 2.02·n·(K + 6)·u: `laws.partition_error`. (Products and sums of errors are below
-2^-20, whence 1.01.)
+within a factor e^(±η), η = 2.02·n·(K + 6)·u. (Products and sums of errors are below 2^-20, whence 1.01.)
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anonymaly as am
-from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.questions.identify.balls import BallCounts, count_balls
 from anonymaly.questions.identify.model import judge
 from anonymaly.questions.identify.plan import make_plan

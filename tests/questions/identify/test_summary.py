@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.declare.attributes import Attribute
-from anonymaly.engine.source import EngineFailure
+from anonymaly.engine.statements import EngineFailure
 from anonymaly.questions.identify import summary
 from anonymaly.questions.identify.balls import METRICS, Balls
 from anonymaly.questions.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes

@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from anonymaly.promise.change import Adjacency
+from anonymaly.core.rate import Adjacency
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.methods import rates as rates_of
 from anonymaly.questions.share_histogram.methods.dawa import release_zero_bins
 from anonymaly.questions.share_histogram.methods.rates import Rates
-from anonymaly.questions.share_histogram.methods.table import METHODS
 from tests.questions.share_histogram.laws import Law, Table, law, neighbours
 
 TABLES: list[Table] = [((1, 0), (0, 1)), ((1, 1), (1, 0)), ((0, 2), (2, 1))]

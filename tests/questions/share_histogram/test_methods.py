@@ -15,9 +15,8 @@ from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
-from anonymaly.questions.share_histogram.methods import one_sided
+from anonymaly.questions.share_histogram.methods import METHODS, one_sided
 from anonymaly.questions.share_histogram.methods.dawa import redistribute
-from anonymaly.questions.share_histogram.methods.table import METHODS
 
 
 def table(seed: int, bins: int = 300) -> tuple[Integers, Integers]:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import Adjacency
 from anonymaly.errors import InputError
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
-from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share_histogram.kernels.windows import deviations
 from anonymaly.questions.share_histogram.methods.dawa import partition_exponents
 from anonymaly.questions.share_histogram.methods.rates import PARTITION_SHARE, Rates, dawa

@@ -17,7 +17,7 @@ from anonymaly.declare.attributes import Attribute
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveUnderPolicy
 from anonymaly.questions.share_histogram.binding import bind
-from anonymaly.questions.share_histogram.methods.table import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.summary import count_judged_cells
 from anonymaly.questions.share_histogram.value import ReleasedHistogram
 from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row

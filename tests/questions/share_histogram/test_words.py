@@ -10,9 +10,9 @@ import pytest
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.noise import Noise
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.methods.prices import lone_count
 from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS
-from anonymaly.questions.share_histogram.methods.table import METHODS
 from anonymaly.questions.share_histogram.methods.words import expectation
 
 SMOOTHED = ["auto", "hybrid", "smoothed", "dawa", "dawaz"]

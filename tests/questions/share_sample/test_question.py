@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.declare.dataset import NON_SENSITIVE
-from anonymaly.engine.source import collect
+from anonymaly.engine.columns import NON_SENSITIVE
+from anonymaly.engine.statements import collect
 from anonymaly.errors import AnswerFailed, ExpressionError, InputError, RuleNotDeclared
 from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each question claims, and broken variants of it that the audit must reject: one module a question."""
+"""What each question claims, written from its GUARANTEE.md, and the faults that must be found in it."""

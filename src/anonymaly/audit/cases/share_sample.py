@@ -23,8 +23,11 @@ from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import NON_SENSITIVE, Adjacency, Dataset
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.readings import matches, non_sensitive
 from anonymaly.declare.rules import Policy
+from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.share_sample.mechanism import kept_probability, release_sample
@@ -202,7 +205,7 @@ class _NullPasses(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table
-        verdict = policy.predicate(self.declaration.columns).to_ibis(view).fill_null(True)
+        verdict = matches(policy.predicate(self.declaration.columns), view).fill_null(True)
         return view.mutate(**{NON_SENSITIVE: verdict})
 
 
@@ -211,7 +214,7 @@ class _Clamped(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table.mutate(age=self.table.age.clip(0, 120))
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
 class _RowByRow(Dataset):
@@ -219,7 +222,7 @@ class _RowByRow(Dataset):
 
     def judged(self, policy: Policy) -> ir.Table:
         view = self.table
-        return view.mutate(**{NON_SENSITIVE: policy.non_sensitive(view, self.declaration.columns)})
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
 def _of_dataset(kind: type[Dataset], **options: Any) -> Case:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.domain import Domain, Interval
+from anonymaly.declare.readings import code
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 
@@ -61,7 +62,7 @@ class Axis:
         Moving values into their bounds brings no two of them farther apart, which Lemma 7 rests on.
         """
         if self.attribute is not None:
-            return self.attribute.to_ibis(table).cast("float64")
+            return code(self.attribute, table).cast("float64")
         assert self.domain is not None  # noqa: S101 - an axis is the one or the other
         low, high = (
             # As text, because some engines read a plain number as a decimal and round it once more.

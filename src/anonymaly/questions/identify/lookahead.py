@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.attributes import Attribute, Label, read_attributes
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError

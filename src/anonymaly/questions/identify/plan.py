@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from anonymaly.core.rate import noise_rate, rows_moved
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import one_sided_geometric_quantile

@@ -15,7 +15,7 @@ from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Number as FiniteNumber
 from anonymaly.core.value import Ordered
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import AnomalyModel, Metric
 from anonymaly.noise import Noise, laws

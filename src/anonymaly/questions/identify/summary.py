@@ -20,8 +20,9 @@ import pyarrow as pa
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.declare.attributes import Attribute
 from anonymaly.engine import cells as engine_cells
+from anonymaly.engine import lookup
 from anonymaly.engine.arithmetic import divided, exact
-from anonymaly.engine.source import EngineFailure, collect, collect_batches
+from anonymaly.engine.statements import EngineFailure, collect, collect_batches
 from anonymaly.questions.identify.balls import BATCH, BallCounter, BallCounts, Balls
 from anonymaly.questions.identify.planner import Way, cell_widths, choose_way, grid_axes
 
@@ -211,7 +212,7 @@ def _all(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
 
 def _is_local(table: ir.Table) -> bool:
     """Say whether the engine runs in this process."""
-    return bool(table.get_backend().name == "duckdb")
+    return lookup.of(table).is_local
 
 
 def _number(condition: ir.BooleanValue) -> ir.IntegerScalar:

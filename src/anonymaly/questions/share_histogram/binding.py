@@ -12,12 +12,13 @@ from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.attributes import Attribute, read_attributes
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
+from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods.method import HistogramMethod
 from anonymaly.questions.share_histogram.methods.rates import Rates
-from anonymaly.questions.share_histogram.methods.table import METHODS, HistogramMethod
 from anonymaly.questions.share_histogram.methods.words import expectation
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
 from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
-from anonymaly.questions.share_histogram.methods.table import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 
 
 class ShareHistogram(Query):

@@ -11,8 +11,8 @@ import ibis
 
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.attributes import Attribute
-from anonymaly.declare.dataset import NON_SENSITIVE
 from anonymaly.engine.cells import RECORDS, count_cells
+from anonymaly.engine.columns import NON_SENSITIVE
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import find_domain
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
@@ -65,12 +66,7 @@ class ShareSampleBinding(Binding):
 def bind(query: ShareSample, declaration: Declaration) -> ShareSampleBinding:
     """Check policy and columns against the declaration."""
     for name in query.columns:
-        if name not in declaration.columns:
-            raise InputError(
-                f"there is no declared column {name!r}",
-                field="columns",
-                next_step=f"Declared columns: {', '.join(declaration.columns)}.",
-            )
+        find_domain(name, declaration.columns, field="columns")
     if len(set(query.columns)) < len(query.columns):
         raise InputError("names a column twice", field="columns", next_step="Name each column once.")
     cited = cited_policy(query.policy, declaration)

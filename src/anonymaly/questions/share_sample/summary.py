@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from anonymaly.declare.dataset import NON_SENSITIVE
-from anonymaly.engine.source import collect_batches
+from anonymaly.engine.columns import NON_SENSITIVE
+from anonymaly.engine.statements import collect_batches
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.noise import laws
+from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods.method import HistogramMethod
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, lone_count
 from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS, Rates
-from anonymaly.questions.share_histogram.methods.table import METHODS, HistogramMethod
 
 MOST = Fraction(95, 100)
 DRAWS = "in 95 of 100 draws"
@@ -32,7 +33,7 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
 
     Examples
     --------
-    >>> from anonymaly.questions.share_histogram.methods.table import METHODS
+    >>> from anonymaly.questions.share_histogram.methods import METHODS
     >>> method = METHODS["geometric"]
     >>> expectation(method, method.rates(10**9, adjacency="add_remove", bins=9), 9).error
     'each cell within ±3 of its true count in 95 of 100 draws'
