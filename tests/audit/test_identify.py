@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.identify_case import identify_case
+from anonymaly.audit.cases.identify import identify_case
+from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS, lookahead_case
 from anonymaly.audit.identify_mutants import IDENTIFY_MUTANTS
-from anonymaly.audit.lookahead_case import LOOKAHEAD_MUTANTS, lookahead_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
 from anonymaly.questions.identify.query import Identify

@@ -9,16 +9,16 @@ from typing import Any
 
 from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
-from anonymaly.audit.identify_case import ASKED, BETA, HIGH, LOW, K, identify_case
+from anonymaly.audit.cases.identify import ASKED, BETA, HIGH, LOW, K, identify_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.identify.balls import BallCounts
+from anonymaly.questions.identify.binding import Plan, make_plan
 from anonymaly.questions.identify.mechanism import Verdicts, release_verdicts
-from anonymaly.questions.identify.model import is_anomaly, judge, steps_to_change
-from anonymaly.questions.identify.plan import Plan, make_plan
 from anonymaly.questions.identify.query import Identify
+from anonymaly.questions.identify.verdicts import is_anomaly, judge, steps_to_change
 
 Release = Callable[[BallCounts, Plan, Noise], list[bool]]
 

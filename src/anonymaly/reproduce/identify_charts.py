@@ -19,7 +19,7 @@ from anonymaly.noise import Noise
 from anonymaly.pictures.charts import save
 from anonymaly.pictures.maps import error_boxes, error_dots, error_lines, maps, squares
 from anonymaly.questions.identify.inspect import PrivacyMap, privacy_map
-from anonymaly.questions.identify.model import Bound
+from anonymaly.questions.identify.verdicts import Bound
 from anonymaly.reproduce.identify_measure import Measured
 from anonymaly.reproduce.identify_paper import EPSILON, EPSILONS, SHARES_OF_BETA
 

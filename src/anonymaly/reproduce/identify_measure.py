@@ -16,9 +16,9 @@ from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import RELATIVE
 from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge
-from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.binding import make_plan
 from anonymaly.questions.identify.query import Identify
+from anonymaly.questions.identify.verdicts import Bound, is_anomaly, judge
 from anonymaly.reproduce.identify_data import Points
 from anonymaly.reproduce.identify_paper import DRAWN, EPSILON, EPSILONS, Figures
 

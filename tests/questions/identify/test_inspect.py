@@ -13,7 +13,7 @@ import pytest
 import anonymaly as am
 from anonymaly.errors import InputError, Refused
 from anonymaly.questions.identify.mechanism import flip_probability
-from anonymaly.questions.identify.model import Bound, judge
+from anonymaly.questions.identify.verdicts import Bound, judge
 
 MODEL = am.AnomalyModel(["x", "y"], radius=0.5, beta=6, k=2)
 COLUMNS = {"x": am.Interval(-10, 10), "y": am.Interval(-10, 10)}

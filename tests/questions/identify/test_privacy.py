@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import anonymaly as am
 from anonymaly.declare.dataset import Dataset, Declaration
 from anonymaly.questions.identify.balls import BallCounts, count_balls
-from anonymaly.questions.identify.model import judge
-from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.binding import make_plan
 from anonymaly.questions.identify.summary import count_neighbours
+from anonymaly.questions.identify.verdicts import judge
 from tests.questions.identify.graphs import chance_of_yes, factor
 
 COLUMNS = {"x": am.Interval(0, 3), "y": am.Interval(0, 0.3)}

@@ -20,8 +20,8 @@ import anonymaly as am
 from anonymaly.ask.query import Query
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveRecords
+from anonymaly.questions.identify.binding import make_plan
 from anonymaly.questions.identify.mechanism import flip_probability
-from anonymaly.questions.identify.plan import make_plan
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 120),

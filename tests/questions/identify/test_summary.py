@@ -17,9 +17,9 @@ from anonymaly.declare.attributes import Attribute
 from anonymaly.engine.source import EngineFailure
 from anonymaly.questions.identify import summary
 from anonymaly.questions.identify.balls import METRICS, Balls
-from anonymaly.questions.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
 from anonymaly.questions.identify.summary import count_cells, count_neighbours
-from tests.questions.identify.naive_balls import assert_same, count_naively
+from anonymaly.questions.identify.ways import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
+from tests.questions.identify.naive import assert_same, count_naively
 
 CONNECTION = ibis.duckdb.connect()
 WAYS = ("statement", "grid", "stream")

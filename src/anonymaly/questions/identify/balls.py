@@ -21,7 +21,7 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
-from anonymaly.questions.identify.ball_tree import BoxTree, count_in_tree, neighbourly_order
+from anonymaly.questions.identify.kernels.box_tree import BoxTree, count_in_tree, neighbourly_order
 
 METRICS = ("euclidean", "manhattan", "chebyshev")
 # Beyond these a square leaves the range of doubles, and with it all sense of distance; engines may fail.

@@ -10,9 +10,9 @@ import numpy as np
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.epsilon import NANO, to_text
+from anonymaly.questions.identify.binding import Plan
 from anonymaly.questions.identify.mechanism import flip_probability
-from anonymaly.questions.identify.model import judge
-from anonymaly.questions.identify.plan import Plan
+from anonymaly.questions.identify.verdicts import judge
 
 POINTS = 40  # of the curve; enough for a picture, few enough for the ledger
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.cited import cited_model
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset, Declaration
@@ -19,10 +20,9 @@ from anonymaly.engine.source import collect
 from anonymaly.noise import one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.questions.identify.balls import BallCounts, Balls, Progress, count_balls
-from anonymaly.questions.identify.citing import cited_model
+from anonymaly.questions.identify.binding import rate_of
 from anonymaly.questions.identify.mechanism import Verdicts
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge
-from anonymaly.questions.identify.plan import rate_of
+from anonymaly.questions.identify.verdicts import Bound, is_anomaly, judge
 
 EXTRA_ERROR = Fraction(1, 10**12)
 

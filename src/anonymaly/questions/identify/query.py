@@ -21,13 +21,13 @@ from anonymaly.declare.rules import AnomalyModel, Metric
 from anonymaly.noise import Noise, laws
 from anonymaly.promise import Everyone, Relation, SensitiveRecords
 from anonymaly.questions.identify.balls import BallCounts
+from anonymaly.questions.identify.binding import Plan, make_plan
 from anonymaly.questions.identify.expected import expect_flips
-from anonymaly.questions.identify.lookahead import CountTable, plan_lookahead, release_counts
 from anonymaly.questions.identify.mechanism import release_verdicts
-from anonymaly.questions.identify.model import judge
-from anonymaly.questions.identify.plan import Plan, make_plan
 from anonymaly.questions.identify.records import RecordColumns, RecordItems
 from anonymaly.questions.identify.summary import count_cells, count_neighbours
+from anonymaly.questions.identify.verdicts import judge
+from anonymaly.questions.lookahead.binding import CountTable, plan_lookahead, release_counts
 
 
 class Identify(Query):

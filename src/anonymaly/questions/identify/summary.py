@@ -23,7 +23,7 @@ from anonymaly.declare.attributes import Attribute
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.engine.source import EngineFailure, collect, collect_batches
 from anonymaly.questions.identify.balls import BATCH, BallCounter, BallCounts, Balls
-from anonymaly.questions.identify.planner import Way, cell_widths, choose_way, grid_axes
+from anonymaly.questions.identify.ways import Way, cell_widths, choose_way, grid_axes
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

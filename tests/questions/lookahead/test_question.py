@@ -19,7 +19,7 @@ import anonymaly as am
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.noise import Noise
 from anonymaly.promise import Everyone, SensitiveRecords
-from anonymaly.questions.identify.lookahead import CountTable, LookaheadPlan, plan_lookahead, release_counts
+from anonymaly.questions.lookahead.binding import CountTable, LookaheadPlan, plan_lookahead, release_counts
 
 COLUMNS: dict[str, Any] = {
     "ward": am.Categories(["A", "B", "C"]),

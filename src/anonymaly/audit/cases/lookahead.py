@@ -17,8 +17,8 @@ from anonymaly.declare.dataset import Adjacency, Declaration
 from anonymaly.declare.domain import Categories, Domain
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.promise import Database
-from anonymaly.questions.identify.lookahead import LookaheadPlan, plan_lookahead, release_counts
 from anonymaly.questions.identify.query import Lookahead
+from anonymaly.questions.lookahead.binding import LookaheadPlan, plan_lookahead, release_counts
 
 BETA, K = 4, 2
 COLUMNS: Mapping[str, Domain] = {"ward": Categories(["A", "B"])}

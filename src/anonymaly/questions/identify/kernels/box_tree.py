@@ -16,7 +16,13 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise.arrays import worker_threads
-from anonymaly.questions.identify.ball_kernel import arrange, copy_whole_rows, count_range, merge_boxes, split
+from anonymaly.questions.identify.kernels.loops import (
+    arrange,
+    copy_whole_rows,
+    count_range,
+    merge_boxes,
+    split,
+)
 
 LEAF = 64  # rows; fewer make more boxes than they save
 CHUNK = 1024  # points that a thread takes at once

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.cited import cited_model
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.attributes import Attribute, Label, read_attributes
 from anonymaly.declare.dataset import Declaration
@@ -20,8 +21,7 @@ from anonymaly.declare.domain import Bins
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.identify.citing import cited_model
-from anonymaly.questions.identify.plan import rate_of
+from anonymaly.questions.identify.binding import rate_of
 
 MOST_CELLS = 1 << 20
 SHOWN = 20  # rows of a table in print

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonymaly.questions.identify.mechanism import Verdicts
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge, steps_to_change
+from anonymaly.questions.identify.verdicts import Bound, is_anomaly, judge, steps_to_change
 from tests.questions.identify.graphs import Line, Steps, Table, chance_of_yes, column, factor
 
 MODELS = [(beta, k) for beta in (1, 2, 3, 4) for k in (1, 2, 3, 5)]

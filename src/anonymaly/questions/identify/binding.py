@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from anonymaly.ask.cited import Citing, find_model
 from anonymaly.core.epsilon import NANO, to_text
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import AnomalyModel
@@ -29,9 +30,8 @@ from anonymaly.errors import InputError
 from anonymaly.noise import one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.questions.identify.balls import Balls
-from anonymaly.questions.identify.citing import Citing, find_model
-from anonymaly.questions.identify.model import Bound
 from anonymaly.questions.identify.overlap import most_overlapping
+from anonymaly.questions.identify.verdicts import Bound
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

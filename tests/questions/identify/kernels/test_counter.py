@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
 from anonymaly.errors import InputError
-from anonymaly.questions.identify import ball_tree
 from anonymaly.questions.identify import balls as balls_module
-from anonymaly.questions.identify.ball_tree import LEAF, BoxTree, find_crowds
 from anonymaly.questions.identify.balls import METRICS, BallCounter, Balls, count_balls
-from tests.questions.identify.naive_balls import assert_same, count_naively
+from anonymaly.questions.identify.kernels import box_tree as ball_tree
+from anonymaly.questions.identify.kernels.box_tree import LEAF, BoxTree, find_crowds
+from tests.questions.identify.naive import assert_same, count_naively
 
 ANY = st.floats(-100, 100) | st.sampled_from([0.0, -0.0, 0.1, 0.3, 1.0, 1e-200, 5e-324, 1e140])
 LATTICE = st.integers(-2, 2).map(float)
