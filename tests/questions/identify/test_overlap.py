@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.questions.identify.balls import METRICS, Balls, count_balls
+from anonymaly.questions.identify.balls import METRICS, Balls
+from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.overlap import most_overlapping
 
 

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
-from anonymaly.errors import InputError
-from anonymaly.questions.identify import balls as balls_module
-from anonymaly.questions.identify.balls import METRICS, BallCounter, Balls, count_balls
-from anonymaly.questions.identify.kernels import box_tree as ball_tree
+from anonymaly.questions.identify.balls import METRICS, Balls
+from anonymaly.questions.identify.kernels import box_tree, counter
 from anonymaly.questions.identify.kernels.box_tree import LEAF, BoxTree, find_crowds
+from anonymaly.questions.identify.kernels.counter import BallCounter, count_balls
 from tests.questions.identify.naive import assert_same, count_naively
 
 ANY = st.floats(-100, 100) | st.sampled_from([0.0, -0.0, 0.1, 0.3, 1.0, 1e-200, 5e-324, 1e140])
@@ -47,10 +46,10 @@ def test_neither_order_nor_batches_change_a_count(
     question: tuple[np.ndarray, Balls], data: st.DataObject
 ) -> None:
     rows, balls = question
-    counter = BallCounter(balls)
+    counting = BallCounter(balls)
     for part in np.array_split(rows[data.draw(st.permutations(range(len(rows))))], 3):
-        counter.add(part)
-    assert_same(counter.counts(), count_balls(rows, balls))
+        counting.add(part)
+    assert_same(counting.counts(), count_balls(rows, balls))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -58,7 +57,7 @@ def test_neither_order_nor_batches_change_a_count(
 def test_crowds_and_many_boxes_change_no_count(
     metric: str, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ball_tree, "POINTS_PER_CROWD", 50)
+    monkeypatch.setattr(box_tree, "POINTS_PER_CROWD", 50)
     rows = np.random.default_rng(7).standard_t(4, (20 * LEAF, columns)).round(1)
     points = np.concatenate([rows[:400], rows[:200] + 0.05, 3 * rows[:200]])
     gaps = np.abs(points[:, None, :] - rows[None, :, :])
@@ -104,30 +103,14 @@ def test_large_arrays_are_counted_in_batches(monkeypatch: pytest.MonkeyPatch) ->
     rows = np.random.default_rng(1).normal(size=(1000, 2))
     balls = Balls(rows[:50], 0.5, "euclidean", 70)
     whole = count_balls(rows, balls)
-    monkeypatch.setattr(balls_module, "BATCH", 128)
+    monkeypatch.setattr(counter, "BATCH", 128)
     assert_same(count_balls(rows, balls), whole)
 
 
 def test_progress_counts_points_and_ends_with_all_of_them() -> None:
     rows = np.random.default_rng(1).normal(size=(3000, 2))
-    told: list[tuple[int, int]] = []
-    count_balls(rows, Balls(rows, 0.5, "euclidean", 70), lambda done, total: told.append((done, total)))
-    assert [total for _, total in told] == [3000] * len(told)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1] == (3000, 3000)
-
-
-@pytest.mark.parametrize(
-    ("field", "arguments"),
-    [
-        ("metric", (np.zeros((1, 1)), 1.0, "cosine", 1)),
-        ("radius", (np.zeros((1, 1)), 1e-200, "euclidean", 1)),
-        ("radius", (np.zeros((1, 1)), -1.0, "euclidean", 1)),
-        ("radius", (np.zeros((1, 1)), float("nan"), "euclidean", 1)),
-        ("record", (np.full((1, 1), 1e200), 1.0, "euclidean", 1)),
-    ],
-)
-def test_balls_without_ordinary_distances_are_refused(field: str, arguments: tuple) -> None:
-    with pytest.raises(InputError) as refused:
-        Balls(*arguments)
-    assert refused.value.field == field
+    reports: list[tuple[int, int]] = []
+    count_balls(rows, Balls(rows, 0.5, "euclidean", 70), lambda done, total: reports.append((done, total)))
+    assert [total for _, total in reports] == [3000] * len(reports)
+    assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+    assert reports[-1] == (3000, 3000)

@@ -78,7 +78,7 @@ class BoxTree:
         return cls(copy, boxes, depth)
 
     def spread(self, number: int) -> Floats:
-        """Return rows from all over the tree: one from each of so many equal parts."""
+        """Return rows from all over the tree: one from each of ``number`` equal parts."""
         rows, columns = self.rows.shape
         leaves = np.arange(number) * (1 << self.depth) // number
         first = rows * leaves >> self.depth
@@ -137,7 +137,7 @@ def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: in
     count = _Counting(tree, centres, metric, nothing, stop)
 
     def smallest(crowd: int) -> float:
-        """Halve the radius of one crowd some times, never below that of so many rows."""
+        """Halve the radius of one crowd a few times, as long as it holds ``stop`` rows."""
         low, high = 0.0, radius
         for step in range(HALVINGS + 1):
             middle = high if step == 0 else (low + high) / 2
