@@ -174,7 +174,7 @@ def _promise(guarantee: Guarantee, origin: Origin | None) -> list[tuple[str, str
     return [
         ("protected", guarantee.relation.protects()),
         ("not protected", guarantee.relation.does_not_protect()),
-        *([] if origin is None else [("promise", origin.describe())]),
+        *([] if origin is None else [("promise", str(origin))]),
     ]
 
 

@@ -38,8 +38,7 @@ class Origin:
     package: str
     version: str
 
-    def describe(self) -> str:
-        """Say whose it is, for everybody who reads its answers."""
+    def __str__(self) -> str:
         return f"not proved by anonymaly: {self.package} {self.version} says what is promised"
 
     def to_dict(self) -> dict[str, str]:
