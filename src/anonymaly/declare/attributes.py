@@ -26,6 +26,11 @@ class Attribute:
     values: tuple[Label, ...]
     bins: Bins | None = None
 
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Where numbers are cut; None where values are as they are declared."""
+        return None if self.bins is None else self.bins.edges
+
     def code(self, value: Any) -> int | None:
         """Return the number of a record's value, or None if it is null or not in the domain."""
         if value is None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import ibis
 
+from anonymaly.core.rate import Adjacency as Adjacency  # noqa: PLC0414 - part of this module too
 from anonymaly.core.value import digest, is_text
 from anonymaly.declare.domain import (
     Categories,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
 
-Adjacency = Literal["add_remove", "replace"]
 MOST_ROWS = 1_000_000  # of one person; noise that wide drowns any answer
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 

@@ -2,7 +2,7 @@
 """Single exact uniform and Bernoulli draws from a stream (Canonne, Kamath, Steinke 2020, algorithm 1).
 
 All arithmetic is on signed 64-bit integers. With numerator and denominator of a rate at most
-LARGEST_PART = 2^56 nothing here can pass 2^63 - 1:
+`core.rate.LARGEST_TERM` = 2^56 nothing here can pass 2^63 - 1:
 
 - `below` multiplies a 32-bit word by a bound under 2^31, and compares larger bounds without arithmetic;
 - `bernoulli_exp` splits Uniform{0..bK-1} < a into the two independent events Uniform{0..K-1} = 0 and
@@ -14,7 +14,6 @@ from __future__ import annotations
 from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import Stream, next_bit, next_word
 
-LARGEST_PART = 2**56
 LARGEST_INTEGER = 2**63 - 1
 SHORT = 2**31
 LOW = 0xFFFFFFFF

@@ -18,11 +18,11 @@ import numpy as np
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, field_validator, model_validator
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.epsilon import NANO, to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.rate import noise_rate
 from anonymaly.core.value import FrozenMapping, Number, Ordered, Value
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
-from anonymaly.noise.checks import read_rate
 from anonymaly.stream.correction import Gap
 from anonymaly.stream.encoding import LARGEST_NUMBER, LARGEST_WINDOW, MOST_COLUMNS
 from anonymaly.stream.models import Model, make_model
@@ -104,7 +104,12 @@ class Column(Value):
 
     def rate(self, nano: int) -> Fraction:
         """Return what one step costs: ε·step/width."""
-        return Fraction(nano, NANO * self.steps)
+        return noise_rate(
+            nano,
+            moves=self.steps,
+            field=f"{self.name}.step",
+            next_step="Give a coarser step, or a larger epsilon.",
+        )
 
     def to_grid(self, values: Floats) -> Integers:
         """Return the number of each value's grid point, counted from the range's lower end."""
@@ -186,7 +191,7 @@ class Declaration(Value):
     @model_validator(mode="after")
     def _usable(self) -> Declaration:
         for column in self.columns:
-            read_rate(column.rate(self.nano), field=f"{column.name}.step")
+            column.rate(self.nano)
         if self.layer / self.precision > LARGEST_NUMBER:
             raise InputError("is more than 2^62 times the precision", field="layer")
         self.make_model()

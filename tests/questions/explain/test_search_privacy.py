@@ -261,7 +261,7 @@ def test_the_rate_spends_exactly_the_charge(name: str, adjacency: Any, rows: int
 
 
 def test_a_share_too_small_to_draw_with_is_refused_before_any_spending() -> None:
-    with pytest.raises(InputError, match=r"100,000 draws.*rows.*Give fewer samples"):
+    with pytest.raises(InputError, match=r"epsilon: 0.000000001 is too little.*or fewer samples"):
         SEARCHES["depth_first"].rate(1, samples=10**5, adjacency="replace", rows=10**4)
     for samples in (0, -1, True, 2.0):
         with pytest.raises(InputError, match="samples"):

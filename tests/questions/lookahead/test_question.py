@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.audit.recording import recorded_statements
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.noise import Noise
 from anonymaly.promise import Everyone, SensitiveRecords
@@ -202,3 +203,17 @@ def test_a_frame_of_pandas_is_read_as_well() -> None:
     )
     value = am.simulate(am.Lookahead(columns=["ward"], model="exact", epsilon=1), dataset, seed=0).value
     assert value.counts == (3, 1, 0)
+
+
+def test_thousands_of_bins_make_no_statement_of_thousands_of_comparisons() -> None:
+    dataset = declare({"age": [0.0, 17.5, 59.99, 60.0, None]})
+    query = am.Lookahead(
+        columns=[am.Bins("age", [place / 100 for place in range(6_001)])], model="exact", epsilon=1
+    )
+    (stage,) = query.bind(dataset.declaration).stages
+    with recorded_statements(dataset.table) as statements:
+        counts = stage.summarise(dataset.table, {})
+    assert counts.sum() == 4
+    assert (counts[0], counts[1750], counts[5999]) == (1, 1, 2)
+    assert statements
+    assert max(map(len, statements)) < 2_000

@@ -9,11 +9,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import Adjacency, noise_rate, rows_moved
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.noise.checks import read_integer, read_rate
-from anonymaly.promise.change import Adjacency
+from anonymaly.noise.checks import read_integer
 from anonymaly.questions.explain.searches.breadth_first import breadth_first
 from anonymaly.questions.explain.searches.depth_first import depth_first
 from anonymaly.questions.explain.searches.exact import exact
@@ -108,18 +107,12 @@ class Search:
         Fraction(1, 1000)
         """
         # Lemma 1: all utilities move the same way by up to the person's rows, or with replacement either way.
-        spread = rows * (2 if adjacency == "replace" else 1)
-        draws = self.draws(samples, starts)
-        rate = to_fraction(nano) / (draws * spread)
-        try:
-            return Fraction(*read_rate(rate))
-        except InputError:
-            raise InputError(
-                f"leaves ε too small a share for each draw: {draws:,} draws, "
-                f"and persons with up to {rows:,} rows",
-                field="samples",
-                next_step="Give fewer samples.",
-            ) from None
+        return noise_rate(
+            nano,
+            moves=rows_moved(rows, adjacency),
+            parts=self.draws(samples, starts),
+            next_step="Give a larger epsilon, or fewer samples.",
+        )
 
     def run(
         self,

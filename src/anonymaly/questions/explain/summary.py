@@ -15,6 +15,7 @@ import ibis
 import numpy as np
 
 from anonymaly.core.arrays import Integers
+from anonymaly.engine import cells as engine_cells
 from anonymaly.engine.source import collect
 from anonymaly.questions.explain.plan import Plan
 
@@ -43,13 +44,10 @@ class Counts:
 
 def count_cells(table: ir.Table, plan: Plan) -> Counts:
     """Count the records of each cell, the record asked about apart."""
-    placed = in_cells(table, plan)
-    same = (placed.cell == plan.cell) & (placed.steps == plan.steps)
-    found = collect(placed.group_by("cell").agg(records=placed.count(), same=same.sum().fill_null(0)))
-    others = np.zeros(plan.cells, np.int64)
-    cells = found.column("cell").to_numpy()
-    others[cells] = found.column("records").to_numpy()
-    present = bool(found.column("same").to_numpy()[cells == plan.cell].sum() > 0)
+    measured = table.filter(plan.grid.to_ibis(table[plan.metric]).notnull())
+    same = plan.grid.to_ibis(measured[plan.metric]) == plan.steps
+    counts = engine_cells.count_cells(measured, plan.attributes, {"same": same})
+    others, present = counts[engine_cells.RECORDS], bool(counts["same"][plan.cell] > 0)
     if present:
         others[plan.cell] -= 1
     return Counts(present, others)

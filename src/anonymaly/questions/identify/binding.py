@@ -25,7 +25,8 @@ import numpy as np
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.arrays import Integers
-from anonymaly.core.epsilon import NANO, to_text
+from anonymaly.core.epsilon import to_fraction, to_text
+from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
@@ -98,7 +99,7 @@ class IdentifyBinding(Binding):
     def expect(self) -> Expectation:
         """Return the probability of an error by the number of neighbours; it holds whatever the rows are."""
         records, beta = len(self.balls.queries), self.model.beta
-        each = float(Fraction(self.query.cost, NANO * self.overlap))
+        each = float(to_fraction(self.query.cost) / self.overlap)
         alone, few, many = self.errors(1, [1, beta, 2 * beta])
         (absent,) = self.errors(0, [0])
         privacy = "differential privacy" if self.protects_everyone else "sensitive privacy"
@@ -166,19 +167,14 @@ def bind(query: Identify, declaration: Declaration) -> IdentifyBinding:
 def answer_rate(cost: int, declaration: Declaration, overlap: int = 1) -> Fraction:
     """Return ε for one answer and one step: the charge over all that one person's change can touch (Lemma 9).
 
-    That is ``overlap`` answers, up to ``max_rows`` rows, and two steps where a record is replaced.
+    That is ``overlap`` answers, up to ``max_rows`` rows, and twice as many where a person is replaced.
     """
-    steps = declaration.rows * (2 if declaration.adjacency == "replace" else 1)
-    rate = Fraction(cost, NANO * steps * overlap)
-    if rate.denominator > 2**56:
-        rate = Fraction(int(rate * 10**15), 10**15)  # rounded down: what is left over is not spent
-    if not rate:
-        raise InputError(
-            f"{to_text(cost)} is too little to divide by {steps * overlap:,}",
-            field="epsilon",
-            next_step="Give more, or ask about fewer records at once.",
-        )
-    return rate
+    return noise_rate(
+        cost,
+        moves=rows_moved(declaration.rows, declaration.adjacency),
+        parts=overlap,
+        next_step="Give a larger epsilon, or ask about fewer records at once.",
+    )
 
 
 def least_slack(rate: Fraction, extra_error: Fraction) -> int:

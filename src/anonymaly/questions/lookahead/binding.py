@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import cited_model
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.rules import AnomalyModel
@@ -91,13 +91,11 @@ def bind(query: Lookahead, declaration: Declaration) -> LookaheadBinding:
             field="columns",
             next_step="Use fewer columns, or wider bins.",
         )
-    steps = declaration.rows * (2 if declaration.adjacency == "replace" else 1)
     return LookaheadBinding(
         query=query,
         declaration=declaration,
         model=model,
         attributes=attributes,
-        rate=to_fraction(query.cost) / steps,
-        # k is raised for persons of several rows, as Lemma 1 says.
-        least=model.beta - (model.k + declaration.rows - 1),
+        rate=noise_rate(query.cost, moves=rows_moved(declaration.rows, declaration.adjacency)),
+        least=model.beta - (model.k + declaration.rows - 1),  # k is raised for persons of several rows
     )

@@ -9,7 +9,7 @@ from anonymaly.ask.binding import Stage
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.questions.lookahead.binding import LookaheadBinding
-from anonymaly.questions.lookahead.summary import count_cells
+from anonymaly.questions.lookahead.summary import count_records
 from anonymaly.questions.lookahead.value import CountTable
 
 
@@ -18,7 +18,7 @@ def stages(bound: LookaheadBinding) -> tuple[Stage, ...]:
     return (
         Stage(
             name="counts",
-            summarise=lambda table, released: count_cells(table, bound.attributes),
+            summarise=lambda table, released: count_records(table, bound.attributes),
             release=lambda counts, released, noise: release_counts(counts, bound, noise),
         ),
     )

@@ -18,10 +18,11 @@ import numpy as np
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
 from anonymaly.questions.score.marginals_density import column_tables, pair_tables, sum_tables
-from anonymaly.questions.score.method import Body, Facts, Method, Scorer, coordinate, drawable
+from anonymaly.questions.score.method import Body, Facts, Method, Scorer, coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -9,7 +9,6 @@ parameters; `methods.py` lists all of them, and picks one for ``auto``.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ import numpy.typing as npt
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats
-from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 
 if TYPE_CHECKING:
@@ -124,26 +122,3 @@ class Method(ABC):
     @abstractmethod
     def expect(self, facts: Facts) -> Expectation:
         """Say what noise the model will carry, before anything is charged."""
-
-
-FINEST_RATE = 2**50
-
-
-def drawable(rate: Fraction) -> Fraction:
-    """Round a rate down, which only adds noise, until its terms fit the exact sampler.
-
-    Examples
-    --------
-    >>> drawable(Fraction(1, 3)), drawable(Fraction(3**35, 2 * 3**35 + 1)).denominator <= 2**50
-    (Fraction(1, 3), True)
-    """
-    if max(rate.numerator, rate.denominator) <= FINEST_RATE:
-        return rate
-    rounded = Fraction(math.floor(rate * FINEST_RATE), FINEST_RATE)
-    if rounded == 0:
-        raise InputError(
-            "is too small to be split over so many counts and rows of a person",
-            field="epsilon",
-            next_step="Give a larger one, or fewer columns.",
-        )
-    return rounded

@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.ask.binding import Released
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.bounds import least_count
-from anonymaly.questions.score.method import Facts, Method, drawable
+from anonymaly.questions.score.method import Facts, Method
 from anonymaly.questions.score.methods import METHODS, pick
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.threshold import Quantile
@@ -57,7 +57,7 @@ class Plan:
 
     def facts(self, records: int | None) -> Facts:
         """Return what the method may look at."""
-        rate = drawable(to_fraction(self.shares["model"]) / self.people)
+        rate = noise_rate(self.shares["model"], moves=self.people)
         return Facts(len(self.columns), rate, records)
 
     def method(self, released: Released) -> Method:
@@ -68,12 +68,12 @@ class Plan:
 
     def rate(self, stage: str) -> Fraction:
         """Return the noise rate of a stage that counts: its share over what one person can change."""
-        share = to_fraction(self.shares[stage])
+        share = self.shares[stage]
         match stage:
             case "bounds":  # one histogram for each column
-                return drawable(share / (self.people * len(self.unknown)))
+                return noise_rate(share, moves=self.people, parts=len(self.unknown))
             case "records":  # a replaced person's rows and the new ones differ by at most m in number
-                return drawable(share / self.rows)
+                return noise_rate(share, moves=self.rows)
             case "threshold" if self.quantile is not None:
                 return self.quantile.rate(share, self.people)
         return self.facts(None).rate
@@ -82,7 +82,7 @@ class Plan:
 def make_plan(query: Score, declaration: Declaration) -> Plan:
     """Check a question against the declaration and return what follows from it."""
     known = _known(query.columns, declaration)
-    people = declaration.rows * (1 if declaration.adjacency == "add_remove" else 2)
+    people = rows_moved(declaration.rows, declaration.adjacency)
     options = query.options()
     name = pick(options) if query.method == "auto" else query.method
     kind = METHODS[name]

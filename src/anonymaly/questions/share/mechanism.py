@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.table import Table
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import ExactProbability, Noise
 from anonymaly.questions.share.shuffle import Pieces, shuffled
@@ -19,7 +19,7 @@ from anonymaly.questions.share.shuffle import Pieces, shuffled
 
 def rate_for(cost: int, declaration: Declaration) -> Fraction:
     """Return ε for each row: the charge over the most rows that a person has (Lemma P3)."""
-    return to_fraction(cost) / declaration.rows
+    return noise_rate(cost, moves=declaration.rows)
 
 
 def kept_probability(rate: Fraction) -> ExactProbability:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import drawable
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import hybrid as both
 from anonymaly.questions.share.histogram import one_sided as alone
-from anonymaly.questions.share.histogram.counts import Rates, checked, read_parts
+from anonymaly.questions.share.histogram.counts import Rates, read_parts
 from anonymaly.questions.share.histogram.one_sided_l1 import one_sided_l1
 
 ASKING_SHARE = Fraction(1, 50)
@@ -32,7 +33,7 @@ def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     rest = epsilon - asking
     part = both.rates(rest, adjacency, bins)
     return {
-        **checked({"sensitive": asking}),
+        "sensitive": drawable(asking),
         **part,
         "one_sided_alone": alone.rates(rest, adjacency, bins)["one_sided"],
     }

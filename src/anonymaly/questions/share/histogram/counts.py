@@ -13,22 +13,10 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
-from anonymaly.noise.checks import read_integers, read_rate
-from anonymaly.promise.change import Adjacency
+from anonymaly.noise.checks import read_integers
 
 Counts = npt.NDArray[Any]  # integers, or floats where a total is spread over cells
 Rates = Mapping[str, Fraction]
-
-
-def moved(adjacency: Adjacency) -> int:
-    """Return by how much one record's coming, going or replacement moves a histogram, in sum (Lemma 1).
-
-    Examples
-    --------
-    >>> moved("add_remove"), moved("replace")
-    (1, 2)
-    """
-    return 2 if adjacency == "replace" else 1
 
 
 def read_counts(counts: npt.ArrayLike, field: str) -> Integers:
@@ -51,13 +39,6 @@ def read_parts(every: npt.ArrayLike, non_sensitive: npt.ArrayLike) -> tuple[Inte
     if bool((part > whole).any()):
         raise InputError("has more records in a bin than there are in all", field="non_sensitive")
     return whole, part
-
-
-def checked(rates: dict[str, Fraction]) -> dict[str, Fraction]:
-    """Refuse rates that exact sampling cannot use, before anything is drawn."""
-    for name, rate in rates.items():
-        read_rate(rate, field=f"epsilon's share for {name.replace('_', ' ')}")
-    return rates
 
 
 @dataclass(frozen=True)

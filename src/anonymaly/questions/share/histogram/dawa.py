@@ -9,11 +9,12 @@ from math import log, log10
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.rate import drawable, rows_moved
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, partition_error
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.counts import Rates, checked, moved, read_counts
+from anonymaly.questions.share.histogram.counts import Rates, read_counts
 from anonymaly.questions.share.histogram.smoothing import smooth
 from anonymaly.questions.share.histogram.windows import deviations, window_sizes
 
@@ -31,9 +32,9 @@ def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
             field="epsilon",
             next_step="Give more, or use another method.",
         )
-    changes = moved(adjacency)
+    changes = rows_moved(1, adjacency)
     score = (share - rounding) / (2 * changes)
-    return {"score": score, **checked({"totals": (epsilon - share) / changes})}
+    return {"score": score, "totals": drawable((epsilon - share) / changes)}
 
 
 def dawa(every: Integers, non_sensitive: Integers | None, *, rates: Rates, noise: Noise) -> Floats:

@@ -6,17 +6,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.rate import drawable
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import dawa as model
-from anonymaly.questions.share.histogram.counts import Rates, checked, read_parts
+from anonymaly.questions.share.histogram.counts import Rates, read_parts
 from anonymaly.questions.share.histogram.two_phase import ZERO_SHARE, two_phase
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return the zero bins' rate, ρ·ε in both forms, and DAWA's rates for the rest of ε."""
     zero = ZERO_SHARE * epsilon
-    return {**checked({"zero_bins": zero}), **model.rates(epsilon - zero, adjacency, bins)}
+    return {"zero_bins": drawable(zero), **model.rates(epsilon - zero, adjacency, bins)}
 
 
 def dawaz(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Floats:

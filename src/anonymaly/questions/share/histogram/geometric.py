@@ -6,14 +6,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import drawable, rows_moved
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.counts import Rates, checked, moved, read_counts
+from anonymaly.questions.share.histogram.counts import Rates, read_counts
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return ε over what one record moves (Lemma 4)."""
-    return checked({"two_sided": epsilon / moved(adjacency)})
+    return {"two_sided": drawable(epsilon / rows_moved(1, adjacency))}
 
 
 def geometric(every: Integers, non_sensitive: Integers | None, *, rates: Rates, noise: Noise) -> Integers:

@@ -6,17 +6,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import drawable, rows_moved
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.counts import Rates, checked, moved, read_parts
+from anonymaly.questions.share.histogram.counts import Rates, read_parts
 from anonymaly.questions.share.histogram.one_sided_l1 import one_sided_l1
 from anonymaly.questions.share.histogram.smoothed import smoothed
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return ε for each part, as one record is in one of them; in the replace form, half of ε (Lemma 9)."""
-    part = epsilon / moved(adjacency)
-    return checked({"one_sided": part, "two_sided": part})
+    part = drawable(epsilon / rows_moved(1, adjacency))
+    return {"one_sided": part, "two_sided": part}
 
 
 def hybrid(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.epsilon import to_fraction
+from anonymaly.core.rate import noise_rate
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram import auto as auto_method
@@ -77,7 +77,7 @@ class Method:
         >>> METHODS["geometric"].rates(500_000_000, adjacency="add_remove", bins=10)
         {'two_sided': Fraction(1, 2)}
         """
-        return self.rates_of(to_fraction(nano), adjacency, bins)
+        return self.rates_of(noise_rate(nano, moves=1), adjacency, bins)
 
     def run(self, every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Counts:
         """Release a histogram.

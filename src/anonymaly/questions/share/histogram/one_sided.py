@@ -6,14 +6,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anonymaly.core.arrays import Integers
+from anonymaly.core.rate import drawable
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.counts import Rates, checked, read_counts
+from anonymaly.questions.share.histogram.counts import Rates, read_counts
 
 
 def rates(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
     """Return all of ε for the one draw, in both forms (Lemma 2)."""
-    return checked({"one_sided": epsilon})
+    return {"one_sided": drawable(epsilon)}
 
 
 def one_sided(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
