@@ -306,8 +306,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"model": None, "guarantee": "differential", "columns": ["age"]}, "radius", "is needed"),
     ({"guarantee": "differential", "k": 2}, "k", "says it already"),
     ({"guarantee": "local"}, "guarantee", "sensitive"),
-    ({"extra_error": 0}, "extra_error", "greater than 0"),
-    ({"extra_error": 1}, "extra_error", "less than 1"),
+    ({"extra_error": 0}, "extra_error", "must be above 0"),
+    ({"extra_error": 1}, "extra_error", "must be below 1"),
     ({"bound": "best"}, "bound", "improved"),
     ({"epsilon": -1}, "epsilon", "positive"),
 ]
@@ -319,12 +319,12 @@ WRITTEN = {
     "beta": 18,
 }
 BAD += [
-    ({**WRITTEN, "radius": -1}, "radius", "greater than or equal to 0"),
+    ({**WRITTEN, "radius": -1}, "radius", "must be at least 0"),
     ({**WRITTEN, "radius": float("nan")}, "radius", "finite"),
     ({**WRITTEN, "radius": 1e300}, "radius", "must be 0 or from"),
-    ({**WRITTEN, "beta": 0}, "beta", "greater than or equal to 1"),
-    ({**WRITTEN, "beta": 1.5}, "beta", "integer"),
-    ({**WRITTEN, "guarantee": "sensitive", "k": 0}, "k", "greater than or equal to 1"),
+    ({**WRITTEN, "beta": 0}, "beta", "must be at least 1"),
+    ({**WRITTEN, "beta": 1.5}, "beta", "whole number"),
+    ({**WRITTEN, "guarantee": "sensitive", "k": 0}, "k", "must be at least 1"),
     ({**WRITTEN, "k": 1}, "k", "protects all"),
     ({**WRITTEN, "columns": ["age", "age"]}, "columns", "twice"),
     ({**WRITTEN, "columns": ["age", "height"]}, "model.columns", "no declared column 'height'"),

@@ -47,25 +47,25 @@ class Identify(Query):
     """sensitive: protect who is normal or nearly so; differential: protect everyone, with worse answers."""
 
     columns: Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered] | None = None
-    """The model written out: its columns; give it once for each."""
+    """The columns of a model written out; give it once for each."""
 
     radius: Annotated[FiniteNumber, Field(ge=0)] | None = None
-    """The model written out: how near a neighbour is."""
+    """How near a neighbour is, in a model written out."""
 
     beta: Annotated[StrictInt, Field(ge=1, le=2**53)] | None = None
-    """The model written out: the most records that an anomaly has within the radius, itself included."""
+    """The most records that an anomaly has within the radius, itself included, in a model written out."""
 
     k: Annotated[StrictInt, Field(ge=1, le=2**53)] | None = None
-    """The model written out: how far from normal one may be and be protected, in records near it."""
+    """How many records from normal one may be and still be protected, in a model written out."""
 
     metric: Metric | None = None
-    """euclidean, manhattan or chebyshev."""
+    """How a model written out measures distance: euclidean, manhattan or chebyshev."""
 
     scaled: StrictBool | None = None
-    """true: divide each column by its declared width."""
+    """Whether a model written out divides each column by its declared width: true or false."""
 
     bound: Literal["improved", "paper"] = "improved"
-    """improved, or paper: the bound of Asif et al. 2021, by which answers are wrong more often."""
+    """improved, or paper: the bound of Asif et al. 2021, with which answers are wrong more often."""
 
     extra_error: Annotated[FiniteNumber, Field(gt=0, lt=1)] = 1e-12
     """The most that counting no further than needed may add to the probability of an error."""
