@@ -18,20 +18,12 @@ from anonymaly.ask.catalogue import QUESTIONS, load
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.value import Value, digest
 from anonymaly.declare.dataset import Dataset, Declaration
-from anonymaly.declare.domain import Domain
+from anonymaly.declare.domain import Domain, arrow_type
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     from anonymaly.ask.binding import Binding, Stage
-
-_TYPES = {
-    "interval": pa.float64(),
-    "unbounded": pa.float64(),
-    "categories": pa.string(),
-    "flag": pa.bool_(),
-    "timestamps": pa.timestamp("us"),
-}
 
 Epsilon = Annotated[
     Decimal,
@@ -54,7 +46,7 @@ class Example:
         given = self.records if records is None else records
         # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
         table = pa.table(
-            {name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()}
+            {name: pa.array(values, arrow_type(self.columns[name])) for name, values in given.items()}
         )
         return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
 

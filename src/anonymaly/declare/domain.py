@@ -21,6 +21,7 @@ from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
+    import pyarrow as pa
 
 
 class Interval(Value):
@@ -351,3 +352,26 @@ def read_domain(data: Any, *, field: str) -> Domain:
     except InputError as error:
         place = f"{field}.{error.field}" if error.field else field
         raise InputError(error.problem, field=place, next_step=error.next_step) from None
+
+
+def arrow_type(domain: Domain) -> pa.DataType | None:
+    """Return the Arrow type of a column that is typed by its declaration; None where any type will do.
+
+    Examples
+    --------
+    >>> arrow_type(Interval(0, 120)), arrow_type(Opaque())
+    (DataType(double), None)
+    """
+    import pyarrow as pa  # noqa: PLC0415  (a declaration alone never needs it)
+
+    match domain:
+        case Interval() | Unbounded():
+            return pa.float64()
+        case Categories():
+            return pa.string() if domain.of_text else pa.int64()
+        case Flag():
+            return pa.bool_()
+        case Timestamps():
+            return pa.timestamp("us")
+        case _:
+            return None

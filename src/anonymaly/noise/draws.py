@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single exact uniform and Bernoulli draws from a stream (Canonne, Kamath, Steinke 2020, algorithm 1).
+"""Exact uniform draws, orders and Bernoulli draws from a stream (Canonne, Kamath, Steinke 2020, algorithm 1).
 
 All arithmetic is on signed 64-bit integers. With numerator and denominator of a rate at most
 `core.rate.LARGEST_TERM` = 2^56 nothing here can pass 2^63 - 1:
@@ -11,6 +11,7 @@ All arithmetic is on signed 64-bit integers. With numerator and denominator of a
 
 from __future__ import annotations
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import Stream, next_bit, next_word
 
@@ -97,3 +98,16 @@ def bernoulli_exp_multiple(stream: Stream, times: int, numerator: int, denominat
             return False
         times -= step
     return bernoulli_exp(stream, times * numerator, denominator)
+
+
+@compiled
+def shuffle(stream: Stream, output: Integers) -> None:
+    """Put what the output holds into a uniform order (Durstenfeld 1964).
+
+    Each place, from the last one on, gets one of those not placed yet.
+    """
+    for last in range(len(output) - 1, 0, -1):
+        chosen = below(stream, last + 1)
+        kept = output[last]
+        output[last] = output[chosen]
+        output[chosen] = kept

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.engine.frames import columns_of
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.declaration import Declaration
@@ -36,15 +37,16 @@ def read_readings(declaration: Declaration, readings: Any) -> Floats:
         A frame or mapping with the declared columns, or rows in their order; for one column also a plain
         list. Infinity lies beyond the outer domain and is moved to its end; NaN has no place and is refused.
     """
-    if isinstance(readings, Mapping) or hasattr(readings, "columns"):
-        missing = [name for name in declaration.names if name not in readings]
+    columns = readings if isinstance(readings, Mapping) else columns_of(readings, field="readings")
+    if columns is not None:
+        missing = [name for name in declaration.names if name not in columns]
         if missing:
             raise InputError(
                 f"lack the column {missing[0]}",
                 field="readings",
                 next_step=f"Give {', '.join(declaration.names)}.",
             )
-        rows = np.column_stack([_numbers(readings[name]) for name in declaration.names])
+        rows = np.column_stack([_numbers(columns[name]) for name in declaration.names])
     else:
         rows = _numbers(readings)
         rows = rows[:, np.newaxis] if rows.ndim == 1 and len(declaration.columns) == 1 else rows

@@ -140,7 +140,7 @@ def test_scores_do_not_depend_on_batches_or_threads(monkeypatch: pytest.MonkeyPa
     body = {"cells": cells, "counts": np.ones(len(cells), np.int64)}
     points = np.random.default_rng(2).random((3000, 4))
     whole = grid.scorer(body)(points)
-    monkeypatch.setattr(grid_scorer, "worker_threads", lambda: 1)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 1)
     alone = grid.scorer(body)
     assert np.array_equal(np.concatenate([alone(points[:700]), alone(points[700:])]), whole)
     assert grid.scorer(body)(points[:0]).shape == (0,)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers, Words64
-from anonymaly.noise.arrays import worker_threads
+from anonymaly.core.threads import equal_ranges, in_threads
 from anonymaly.noise.chacha import check, open_stream
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.questions.score.grid_kernel import Cells, score_points
@@ -90,18 +89,8 @@ def make_scorer(body: Body, rule: Rule, rate: Fraction, *, held: bool) -> Scorer
 
     def score(points: Floats) -> Floats:
         output = np.empty(len(points))
-        threads = max(1, min(worker_threads(), len(points) // FEWEST_POINTS))
-        if threads == 1:
-            work(points, output)
-            return output
-        share = -(-len(points) // threads)
-        with ThreadPoolExecutor(threads) as pool:
-            parts = [
-                pool.submit(work, points[first : first + share], output[first : first + share])
-                for first in range(0, len(points), share)
-            ]
-            for part in parts:
-                part.result()
+        parts = equal_ranges(len(points), FEWEST_POINTS)
+        in_threads(lambda part: work(points[slice(*part)], output[slice(*part)]), parts)
         return output
 
     return score

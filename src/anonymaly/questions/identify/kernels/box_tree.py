@@ -9,13 +9,12 @@ row in it. A box can therefore be counted or skipped as a whole without changing
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.noise.arrays import worker_threads
+from anonymaly.core.threads import in_threads, worker_threads
 from anonymaly.questions.identify.kernels.loops import (
     arrange,
     copy_whole_rows,
@@ -69,12 +68,9 @@ class BoxTree:
         def work(index: int) -> None:
             arrange(copy, boxes, depth, top, index, np.empty(columns * 2 * LEAF, np.float64))
 
-        if top:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, range(1 << top)))
+        if number:
+            in_threads(work, range(1 << top))
             merge_boxes(boxes, top, 0, 0)
-        elif number:
-            work(0)
         return cls(copy, boxes, depth)
 
     def spread(self, number: int) -> Floats:
@@ -151,8 +147,7 @@ def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: in
                 low = middle
         return high
 
-    with ThreadPoolExecutor(worker_threads()) as pool:
-        room = radius * SURE - np.array(list(pool.map(smallest, range(number))))
+    room = radius * SURE - np.array(in_threads(smallest, range(number)))
     order = np.argsort(-room, kind="stable")
     order = order[room[order] > 0]
     return Crowds(np.ascontiguousarray(centres[order]), room[order])
@@ -180,17 +175,15 @@ def count_in_tree(
     crowds = find_crowds(tree, metric, radius, stop, number)
     count = _Counting(tree, queries, metric, crowds, stop)
     done = 0
-    # Threads live for one call only and numba's own pools are not used: see `anonymaly.noise.arrays`.
-    pool = ThreadPoolExecutor(worker_threads())
-    try:
-        parts = [chosen[start : start + CHUNK] for start in range(0, len(chosen), CHUNK)]
-        for part in pool.map(lambda part: count(part, limit, within, own), parts):
-            done += part
-            if progress is not None:
-                progress(done)
-    finally:
-        # When the caller's progress raises, what has not begun is dropped.
-        pool.shutdown(cancel_futures=True)
+
+    def report(counted: int) -> None:
+        nonlocal done
+        done += counted
+        if progress is not None:
+            progress(done)
+
+    parts = [chosen[start : start + CHUNK] for start in range(0, len(chosen), CHUNK)]
+    in_threads(lambda part: count(part, limit, within, own), parts, each=report)
 
 
 @dataclass(frozen=True)
