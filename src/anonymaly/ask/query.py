@@ -25,6 +25,7 @@ from anonymaly.errors import InputError
 if TYPE_CHECKING:
     from anonymaly.ask.binding import Binding, Stage
 
+
 Epsilon = Annotated[
     Decimal,
     BeforeValidator(lambda value: Decimal(to_text(to_nano(value)))),

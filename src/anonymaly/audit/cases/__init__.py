@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each question claims, and the broken variants of it that an audit must reject."""
+"""What each question claims, written from its GUARANTEE.md, and the faults that must be found in it."""

@@ -15,7 +15,7 @@ from anonymaly.core.arrays import Floats
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.engine.frames import ADVICE, columns_of
 from anonymaly.errors import InputError
-from anonymaly.questions.score.method import coordinate
+from anonymaly.questions.score.methods.method import coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

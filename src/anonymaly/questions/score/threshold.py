@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import noise_rate
-from anonymaly.noise import Noise
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
 
 CANDIDATES = 2**12
 HALVINGS = 12

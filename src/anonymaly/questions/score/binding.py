@@ -1,88 +1,108 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Score against a declaration: who the columns are, what each stage may spend, and which method results."""
+"""A score bound to a declaration: the columns' bounds, what each stage may spend, and the method."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from anonymaly.ask.binding import Released
+from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.bounds import least_count
-from anonymaly.questions.score.method import Facts, Method
 from anonymaly.questions.score.methods import METHODS, pick
-from anonymaly.questions.score.space import Space
+from anonymaly.questions.score.methods.method import MethodFacts, ScoringMethod
+from anonymaly.questions.score.options import SHARES
 from anonymaly.questions.score.threshold import Quantile
 
 if TYPE_CHECKING:
     from anonymaly.questions.score.query import Score
 
-# What the stages before and after the model may spend of ε, where nobody said otherwise.
-SHARES = {"bounds": Fraction(1, 5), "records": Fraction(1, 50), "threshold": Fraction(1, 10)}
 ORDER = ("bounds", "records", "model", "threshold")
 # Records, to try before any charge what will be planned after counting them: rules only grow with their
 # number, so what can be planned at both ends can be planned in between. More are planned for as so many.
 FEWEST_RECORDS, MOST_RECORDS = 1, 10**12
 
 
-@dataclass(frozen=True)
-class Plan:
-    """All that follows from the question and the declaration, before any row is read."""
+@dataclass(frozen=True, kw_only=True)
+class ScoreBinding(Binding):
+    """What the stages of a score need."""
 
-    columns: tuple[str, ...]
-    known: dict[str, tuple[float, float]]
-    method_name: str
-    options: dict[str, Any]
-    records: int | None
+    known: dict[str, tuple[float, float]]  # declared bounds
+    options: dict[str, Any]  # the method's parameters that were given
     quantile: Quantile | None
-    shares: dict[str, int]  # nano-ε of each stage, in their order
-    people: int  # rows that may come or go with one person: m, and 2m where one is replaced
-    rows: int  # the most rows a person has
+    split: dict[str, int]  # nano-ε of each stage, in their order
+
+    @property
+    def asked(self) -> Score:
+        """The question, by its own type."""
+        return cast("Score", self.query)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that records are compared by."""
+        return self.asked.columns
+
+    @property
+    def shares(self) -> Mapping[str, int]:
+        """What each stage may spend, in nano-ε."""
+        return self.split
+
+    @property
+    def moved(self) -> int:
+        """How many rows may come or go with one person: m, and 2m where one is replaced."""
+        return rows_moved(self.declaration.rows, self.declaration.adjacency)
 
     @property
     def unknown(self) -> tuple[str, ...]:
         """The columns whose bounds are found privately."""
         return tuple(name for name in self.columns if name not in self.known)
 
-    def space(self, released: Released) -> Space:
-        """Return the columns with declared bounds, and with released ones where none are declared."""
-        found = dict(zip(self.unknown, released.get("bounds", ()), strict=True))
-        pairs = [self.known[name] if name in self.known else found[name] for name in self.columns]
-        return Space(self.columns, tuple(low for low, _ in pairs), tuple(high for _, high in pairs))
-
-    def facts(self, records: int | None) -> Facts:
+    def facts(self, records: int | None) -> MethodFacts:
         """Return what the method may look at."""
-        rate = noise_rate(self.shares["model"], moves=self.people)
-        return Facts(len(self.columns), rate, records)
+        return MethodFacts(len(self.columns), self.rate("model"), records)
 
-    def method(self, released: Released) -> Method:
-        """Return the method, planned with the public or the counted number of records."""
-        counted = released.get("records")
-        records = self.records if counted is None else min(max(FEWEST_RECORDS, counted), MOST_RECORDS)
-        return METHODS[self.method_name].plan(self.options, self.facts(records))
+    def method(self, counted: int | None = None) -> ScoringMethod:
+        """Return the method, planned with the public or the privately counted number of records."""
+        records = self.asked.rows if counted is None else min(max(FEWEST_RECORDS, counted), MOST_RECORDS)
+        return METHODS[self.asked.method].plan(self.options, self.facts(records))
 
     def rate(self, stage: str) -> Fraction:
         """Return the noise rate of a stage that counts: its share over what one person can change."""
         share = self.shares[stage]
         match stage:
             case "bounds":  # one histogram for each column
-                return noise_rate(share, moves=self.people, parts=len(self.unknown))
+                return noise_rate(share, moves=self.moved, parts=len(self.unknown))
             case "records":  # a replaced person's rows and the new ones differ by at most m in number
-                return noise_rate(share, moves=self.rows)
+                return noise_rate(share, moves=self.declaration.rows)
             case "threshold" if self.quantile is not None:
-                return self.quantile.rate(share, self.people)
-        return self.facts(None).rate
+                return self.quantile.rate(share, self.moved)
+        return noise_rate(share, moves=self.moved)
+
+    def expect(self) -> Expectation:
+        """Return the noise of the model's counts."""
+        if "records" not in self.split:
+            return self.method().expect(self.facts(self.asked.rows))
+        return Expectation(
+            f"two-sided geometric, ε {float(self.rate('model')):.3g} for all counts that a record is in",
+            "depends on the parameters, which follow from a private count of the records",
+        )
 
 
-def make_plan(query: Score, declaration: Declaration) -> Plan:
-    """Check a question against the declaration and return what follows from it."""
+def bind(query: Score, declaration: Declaration) -> ScoreBinding:
+    """Check everything that the declaration can tell, and name the method that ``auto`` is."""
+    if query.method not in ("auto", *METHODS):
+        raise InputError(
+            f"there is no method {query.method!r}",
+            field="method",
+            next_step=f"Give auto, or one of {', '.join(METHODS)}.",
+        )
     known = _known(query.columns, declaration)
-    people = rows_moved(declaration.rows, declaration.adjacency)
     options = query.options()
     name = pick(options) if query.method == "auto" else query.method
     kind = METHODS[name]
@@ -99,26 +119,22 @@ def make_plan(query: Score, declaration: Declaration) -> Plan:
         "records": counted,
         "threshold": query.contamination is not None,
     }
-    quantile = None if query.contamination is None else Quantile(Fraction(query.contamination))
-    plan = Plan(
-        columns=query.columns,
+    bound = ScoreBinding(
+        query=query.model_copy(update={"method": name}),
+        declaration=declaration,
         known=known,
-        method_name=name,
         options=options,
-        records=query.rows,
-        quantile=quantile,
-        shares=_shares(query, wanted),
-        people=people,
-        rows=declaration.rows,
+        quantile=None if query.contamination is None else Quantile(Fraction(query.contamination)),
+        split=_shares(query, wanted),
     )
     # Everything that could fail is tried before the charge.
-    for records in (FEWEST_RECORDS, MOST_RECORDS) if counted else (query.rows,):
-        plan.method({"records": records} if counted else {}).expect(plan.facts(records))
-    for stage in plan.shares:
-        rate = plan.rate(stage)
+    for records in (FEWEST_RECORDS, MOST_RECORDS) if counted else (None,):
+        bound.method(records).expect(bound.facts(records))
+    for stage in bound.shares:
+        rate = bound.rate(stage)
         if stage == "bounds":
             least_count(rate)
-    return plan
+    return bound
 
 
 def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tuple[float, float]]:

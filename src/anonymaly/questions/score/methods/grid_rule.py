@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.method import MethodFacts
 
 NEIGHBOURS = 5
 FALSE_CELLS = Fraction(1)  # published cells that hold nothing but noise, on average
 MOST_CELLS_BY_RULE = 32
 
 
-def cells_for(facts: Facts) -> int:
+def cells_for(facts: MethodFacts) -> int:
     """Return the number of cells on an axis: (records · rate)^(1/max(3, d/2)), at least two.
 
     Half of the columns, because records lie near few of the directions there are; never less than three, as
@@ -26,7 +26,7 @@ def cells_for(facts: Facts) -> int:
 
     Examples
     --------
-    >>> [cells_for(Facts(8, Fraction(1), 400)), cells_for(Facts(30, Fraction(1), 285))]
+    >>> [cells_for(MethodFacts(8, Fraction(1), 400)), cells_for(MethodFacts(30, Fraction(1), 285))]
     [4, 2]
     """
     weight = float((facts.records or 1) * facts.rate)

@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats
-from anonymaly.noise import Noise
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
+
+    from anonymaly.noise import Noise
 
 # What a method releases: named arrays of numbers, no objects. They are all that a saved model holds besides
 # the method's name, its parameters and the columns.
@@ -37,7 +38,7 @@ def coordinate(axis: int) -> str:
 
 
 @dataclass(frozen=True)
-class Facts:
+class MethodFacts:
     """All that a rule for parameters may look at; nothing here depends on a row.
 
     ``rate`` is ε for one histogram in which every record is counted once: the share of the charge over
@@ -50,7 +51,7 @@ class Facts:
     records: int | None = None  # public, or counted by a stage of its own; None where nobody said
 
 
-class Method(ABC):
+class ScoringMethod(ABC):
     """A way to score: public parameters, a count on the engine, a release, and scores from what was released.
 
     Subclasses are frozen dataclasses whose first field is ``dimensions``.
@@ -69,7 +70,7 @@ class Method(ABC):
 
     @classmethod
     @abstractmethod
-    def plan(cls, options: Mapping[str, Any], facts: Facts) -> Self:
+    def plan(cls, options: Mapping[str, Any], facts: MethodFacts) -> Self:
         """Return the method with the options given; a rule over the facts fills in those that are None.
 
         Raises InputError, naming the option, for what cannot be done.
@@ -99,7 +100,7 @@ class Method(ABC):
 
     @abstractmethod
     def release(self, counts: pa.Table, rate: Fraction, noise: Noise) -> Body:
-        """Return the counts with exact noise; ``rate`` is that of `Facts`, all of which may be spent.
+        """Return the counts with exact noise; ``rate`` is that of `MethodFacts`, all of which may be spent.
 
         Which calls are made to ``noise`` must not depend on rows beyond the number of counts drawn for.
         """
@@ -120,5 +121,5 @@ class Method(ABC):
         """Return bounds of all scores, from what was released alone: where a threshold is looked for."""
 
     @abstractmethod
-    def expect(self, facts: Facts) -> Expectation:
+    def expect(self, facts: MethodFacts) -> Expectation:
         """Say what noise the model will carry, before anything is charged."""

@@ -17,7 +17,7 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise import keyed
 from anonymaly.noise.geometric import Table
-from anonymaly.questions.score.shells import (
+from anonymaly.questions.score.kernels.shells import (
     INSIDE,
     Rule,
     Tally,
@@ -28,7 +28,14 @@ from anonymaly.questions.score.shells import (
     ran_out,
     reset,
 )
-from anonymaly.questions.score.walk import STEP_BITS, STEPS, Arena, Ranks, advance, key_of, sift_down, start
+from anonymaly.questions.score.kernels.walk import (
+    Arena,
+    advance,
+    key_of,
+    sift_down,
+    start,
+)
+from anonymaly.questions.score.methods.lattice import STEP_BITS, STEPS, Ranks
 
 BEYOND = 2**63 - 1  # all keys
 PASSES = 4  # over all counted cells, before they are sorted

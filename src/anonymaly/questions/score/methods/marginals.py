@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import ibis
 import numpy as np
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
-from anonymaly.noise import Noise, laws
-from anonymaly.questions.score.marginals_density import column_tables, pair_tables, sum_tables
-from anonymaly.questions.score.method import Body, Facts, Method, Scorer, coordinate
+from anonymaly.noise import laws
+from anonymaly.questions.score.methods.method import Body, MethodFacts, Scorer, ScoringMethod, coordinate
+from anonymaly.questions.score.options import METHOD_OPTIONS
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
+
+    from anonymaly.noise import Noise
 
 
 # The rule, chosen by experiment (docs/questions/score.md): with t = records × rate the bins number 1.5·∛t, as
@@ -42,7 +43,7 @@ LARGEST_BINS = 4096  # that an asker may ask for
 
 
 @dataclass(frozen=True)
-class Marginals(Method):
+class MarginalsMethod(ScoringMethod):
     """Histograms of every column, and of every pair of columns if ``pair_bins`` is not 0.
 
     Parameters
@@ -56,10 +57,10 @@ class Marginals(Method):
 
     Examples
     --------
-    >>> Marginals.plan({}, Facts(dimensions=30, rate=Fraction(1), records=285))
-    Marginals(dimensions=30, bins=10, pair_bins=0)
-    >>> Marginals.plan({}, Facts(dimensions=6, rate=Fraction(1), records=8738))
-    Marginals(dimensions=6, bins=28, pair_bins=8)
+    >>> MarginalsMethod.plan({}, MethodFacts(dimensions=30, rate=Fraction(1), records=285))
+    MarginalsMethod(dimensions=30, bins=10, pair_bins=0)
+    >>> MarginalsMethod.plan({}, MethodFacts(dimensions=6, rate=Fraction(1), records=8738))
+    MarginalsMethod(dimensions=6, bins=28, pair_bins=8)
     """
 
     dimensions: int
@@ -67,7 +68,7 @@ class Marginals(Method):
     pair_bins: int
 
     name: ClassVar[str] = "marginals"
-    options: ClassVar[tuple[str, ...]] = ("bins", "pair_bins")
+    options: ClassVar[tuple[str, ...]] = METHOD_OPTIONS["marginals"]
 
     def __post_init__(self) -> None:
         _whole(self.bins, "bins", 2, LARGEST_BINS)
@@ -85,7 +86,7 @@ class Marginals(Method):
                 )
 
     @classmethod
-    def plan(cls, options: Mapping[str, Any], facts: Facts) -> Self:
+    def plan(cls, options: Mapping[str, Any], facts: MethodFacts) -> Self:
         """Return the method with the bins given; the rule fills in the others."""
         bins, pair_bins = options.get("bins"), options.get("pair_bins")
         if pair_bins is None:
@@ -114,7 +115,7 @@ class Marginals(Method):
 
         Examples
         --------
-        >>> Marginals(4, bins=8, pair_bins=5).rates(Fraction(1))
+        >>> MarginalsMethod(4, bins=8, pair_bins=5).rates(Fraction(1))
         (Fraction(7, 40), Fraction(1, 20))
         """
         if not self.pair_bins:
@@ -124,6 +125,8 @@ class Marginals(Method):
 
     def count(self, cube: ir.Table) -> ir.Table:
         """Count the cells of all histograms in one aggregate: a record has one place in each of them."""
+        import ibis  # noqa: PLC0415  (half a second that a preview does not need)
+
         axes, side = range(self.dimensions), self.pair_bins
         # Bins first, in a step of their own: engines would compute them anew for every pair.
         bins = {f"b{axis}": _bin(cube, axis, self.bins) for axis in axes}
@@ -168,6 +171,8 @@ class Marginals(Method):
 
     def scorer(self, body: Body) -> Scorer:
         """Return a function that adds up, over all histograms, how rare a point's cells are."""
+        from anonymaly.questions.score.kernels.rarity import sum_tables  # noqa: PLC0415  (compiled)
+
         columns, pairs = self._tables(body)
 
         def score(points: Floats) -> Floats:
@@ -181,7 +186,7 @@ class Marginals(Method):
         tables = [*columns, *pairs]
         return sum(float(table.min()) for table in tables), sum(float(table.max()) for table in tables)
 
-    def expect(self, facts: Facts) -> Expectation:
+    def expect(self, facts: MethodFacts) -> Expectation:
         """Say how far off the count of a cell will be."""
         column_rate, pair_rate = self.rates(facts.rate)
         noise = (
@@ -197,6 +202,8 @@ class Marginals(Method):
         )
 
     def _tables(self, body: Body) -> tuple[Floats, Floats]:
+        from anonymaly.questions.score.kernels.rarity import column_tables, pair_tables  # noqa: PLC0415
+
         deviations = body["deviations"]
         return (
             column_tables(body["columns"], float(deviations[0])),
@@ -225,7 +232,7 @@ def _pair_share(dimensions: int) -> Fraction:
     return FEW_PAIRS_SHARE if dimensions <= 3 else PAIR_SHARE
 
 
-def _resolution(facts: Facts, share: Fraction) -> float:
+def _resolution(facts: MethodFacts, share: Fraction) -> float:
     """Return the bins that a histogram with this share of the rate can resolve."""
     if facts.records is None:
         raise InputError(
@@ -237,7 +244,7 @@ def _resolution(facts: Facts, share: Fraction) -> float:
     return BINS_FACTOR * math.cbrt(max(facts.records, 1) * facts.rate * share)
 
 
-def _pair_bins(facts: Facts) -> int:
+def _pair_bins(facts: MethodFacts) -> int:
     pairs = facts.dimensions * (facts.dimensions - 1) // 2
     if pairs == 0 or facts.dimensions > MOST_PAIRED_COLUMNS:
         return 0

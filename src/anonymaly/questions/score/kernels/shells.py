@@ -13,7 +13,7 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.compiled import compiled
-from anonymaly.questions.score.walk import APART_BITS, STEPS
+from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS
 
 
 class Rule(NamedTuple):

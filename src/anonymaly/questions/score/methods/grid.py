@@ -8,51 +8,45 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.errors import InputError
-from anonymaly.noise import Noise, laws
-from anonymaly.questions.score.cells import DENSEST, release_cells, threshold_for
-from anonymaly.questions.score.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
-from anonymaly.questions.score.grid_scorer import axes_in_index, make_scorer
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Body, Facts, Method, Scorer
-from anonymaly.questions.score.shells import Rule
-from anonymaly.questions.score.walk import APART_BITS, STEPS
+from anonymaly.noise import laws
+from anonymaly.questions.score.methods.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
+from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS, Lattice, axes_in_index
+from anonymaly.questions.score.methods.method import Body, MethodFacts, Scorer, ScoringMethod
+from anonymaly.questions.score.methods.publishing import DENSEST, release_cells, threshold_for
+from anonymaly.questions.score.options import (
+    HIGHEST_THRESHOLD,
+    METHOD_OPTIONS,
+    MOST_CELLS,
+    MOST_NEIGHBOURS,
+    Distance,
+    Form,
+    Origin,
+)
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
-Distance = Literal["manhattan", "euclidean"]
-Origin = Literal["point", "cell"]
-Form = Literal["published", "held"]
+    from anonymaly.noise import Noise
+    from anonymaly.questions.score.kernels.shells import Rule
 
-MOST_CELLS = 1024  # on an axis
-MOST_NEIGHBOURS, HIGHEST_THRESHOLD = 10**9, 2**60
 RATE = re.compile(r"[0-9]{1,20}(/[0-9]{1,20})?")
 LARGEST_SIZE = 2**200  # of a lattice
 MOST_PUBLISHED = 2**22  # cells, on average
 
 
 @dataclass(frozen=True)
-class Grid(Method):
+class GridMethod(ScoringMethod):
     """Cells of a lattice over the unit cube; the score is how far one must go to meet enough records."""
 
     name: ClassVar[str] = "grid"
-    options: ClassVar[tuple[str, ...]] = (
-        "neighbours",
-        "cells",
-        "weighted",
-        "distance",
-        "origin",
-        "depth",
-        "threshold",
-        "form",
-    )
+    options: ClassVar[tuple[str, ...]] = METHOD_OPTIONS["grid"]
 
     dimensions: int
     neighbours: int
@@ -66,7 +60,7 @@ class Grid(Method):
     rate: str  # of the noise, as an exact fraction: what a held model draws with
 
     @classmethod
-    def plan(cls, options: Mapping[str, Any], facts: Facts) -> Self:
+    def plan(cls, options: Mapping[str, Any], facts: MethodFacts) -> Self:
         """Return the grid with the options given, and the number of cells and the threshold by rule."""
         given = {name: item for name, item in options.items() if item is not None}
         form = given.get("form", "published")
@@ -172,11 +166,15 @@ class Grid(Method):
 
     def scorer(self, body: Body) -> Scorer:
         """Return the walk over the released cells."""
+        from anonymaly.questions.score.kernels.grid_scorer import make_scorer  # noqa: PLC0415  (compiled)
+
         return make_scorer(body, self.rule, Fraction(self.rate), held=self.held)
 
     @property
     def rule(self) -> Rule:
-        """What the score is, as the walk is told."""
+        """What the score is, for the walk."""
+        from anonymaly.questions.score.kernels.shells import Rule  # noqa: PLC0415  (beside compiled code)
+
         squared = self.distance == "euclidean"
         steps = Fraction(repr(self.depth)) * self.cells * STEPS  # 1.4 as it is written
         within = math.floor(steps**2 if squared else steps)
@@ -195,7 +193,7 @@ class Grid(Method):
         """Return 0 and what a walk that met nothing scores."""
         return 0.0, self.depth * (self.neighbours if self.weighted else 1)
 
-    def expect(self, facts: Facts) -> Expectation:
+    def expect(self, facts: MethodFacts) -> Expectation:
         """Say what noise each cell has, and how many cells hold nothing else."""
         deviation = laws.two_sided_geometric_deviation(facts.rate)
         noise = (

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Method
+from anonymaly.questions.score.methods.grid import GridMethod
+from anonymaly.questions.score.methods.marginals import MarginalsMethod
+from anonymaly.questions.score.methods.method import ScoringMethod
 
-METHODS: Mapping[str, type[Method]] = {kind.name: kind for kind in (Grid, Marginals)}
+METHODS: Mapping[str, type[ScoringMethod]] = {kind.name: kind for kind in (GridMethod, MarginalsMethod)}
 
 # What ``auto`` tries, in this order. Measured (docs/questions/score.md): on 2 to 30 columns and 4 to 40,000
 # records × ε, histograms of columns and pairs came nearer to exact neighbours than the grid on average, with
 # one tie (three columns, 30 to 100), and far nearer where columns are skewed.
-PREFERRED = (Marginals, Grid)
+PREFERRED = (MarginalsMethod, GridMethod)
 
 
 def pick(options: Iterable[str]) -> str:

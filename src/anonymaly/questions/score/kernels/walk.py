@@ -20,16 +20,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers, Words64
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.score.methods.lattice import APART_BITS, STEP_BITS, STEPS, Ranks
 
-Ranks = npt.NDArray[np.uint16]
-
-STEP_BITS = 10
-STEPS = 1 << STEP_BITS
-APART_BITS = 21  # Σ over axes of what is apart stays below 2^21, in steps below 2^41: together 62 bits
 SIZE, MADE = 0, 1  # what `state` holds: nodes in the heap, nodes made
 
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError, Refused
 from anonymaly.promise import Guarantee
-from anonymaly.questions.score.method import Body, Method, Scorer
 from anonymaly.questions.score.methods import METHODS
+from anonymaly.questions.score.methods.method import Body, Scorer, ScoringMethod
 from anonymaly.questions.score.model_file import read_model, write_model
 from anonymaly.questions.score.space import Space
 
@@ -51,7 +51,7 @@ class Model:
 
     def __init__(
         self,
-        method: Method,
+        method: ScoringMethod,
         space: Space,
         body: Body,
         guarantee: Guarantee | None,
@@ -272,3 +272,18 @@ class HeldModel(Model):
             field="form",
             next_step="Use the published form, which is made to be kept.",
         )
+
+
+def show(value: Model, asks: str) -> str:
+    """Say what was released, without its numbers."""
+    return repr(value)
+
+
+def encode(value: Model, file: BinaryIO) -> None:
+    """Write the model's file."""
+    value.write(file)
+
+
+def decode(file: BinaryIO) -> Model:
+    """Read the model back."""
+    return Model.read(file)

@@ -11,34 +11,17 @@ from anonymaly.core.arrays import Floats, Integers, Words64
 from anonymaly.core.threads import equal_ranges, in_threads
 from anonymaly.noise.chacha import check, open_stream
 from anonymaly.noise.geometric import geometric_table
-from anonymaly.questions.score.grid_kernel import Cells, score_points
-from anonymaly.questions.score.method import Body, Scorer
-from anonymaly.questions.score.shells import Rule, make_tally
-from anonymaly.questions.score.walk import Ranks, make_arena
+from anonymaly.questions.score.kernels.grid import Cells, score_points
+from anonymaly.questions.score.kernels.shells import Rule, make_tally
+from anonymaly.questions.score.kernels.walk import make_arena
+from anonymaly.questions.score.methods.lattice import Ranks, axes_in_32_bits
+from anonymaly.questions.score.methods.method import Body, Scorer
 
 HELD_VISITS = 2**10  # of a held model's walk, which then counts as having run out
 MOST_VISITS = 2**14
 # A visit takes about as long as adding up so many coordinates of a scan.
 VISIT = 300
 FEWEST_POINTS = 256  # for a thread of their own
-
-
-def axes_in_index(width: int) -> int:
-    """Return how many axes a held model may have: its cells' indices are three words of 32 bits.
-
-    Examples
-    --------
-    >>> axes_in_index(2), axes_in_index(10)
-    (96, 27)
-    """
-    return 3 * _packed(width)
-
-
-def _packed(width: int) -> int:
-    count = 1
-    while width ** (count + 1) <= 2**32:
-        count += 1
-    return count
 
 
 def multipliers(dimensions: int) -> Words64:
@@ -82,7 +65,8 @@ def make_scorer(body: Body, rule: Rule, rate: Fraction, *, held: bool) -> Scorer
     visits = HELD_VISITS if held else min(MOST_VISITS, len(counts) * dimensions // VISIT)
 
     def work(points: Floats, output: Floats) -> None:
-        cells = Cells(coordinates, columns, counts, slots, held, open_stream(key), table, _packed(rule.width))
+        packed = axes_in_32_bits(rule.width)
+        cells = Cells(coordinates, columns, counts, slots, held, open_stream(key), table, packed)
         arena = make_arena(factors, rule.width, visits)
         score_points(points, cells, rule, visits, arena, make_tally(len(counts)), output)
         check(cells.stream)

@@ -9,19 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ibis
 import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.questions.score.method import coordinate
-from anonymaly.questions.score.walk import Ranks
+from anonymaly.questions.score.methods.method import coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
+Ranks = npt.NDArray[np.uint16]  # coordinates of cells
+
 WORD_BITS = 62  # of an engine's 64-bit integers
+# How a walk's keys are made of distances (see `kernels.walk`): places within a cell in steps, and the sum
+# over axes of how many cells apart, which stays below 2^21; in steps below 2^41, together 62 bits.
+STEP_BITS = 10
+STEPS = 1 << STEP_BITS
+APART_BITS = 21
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Lattice:
 
     def count(self, cube: ir.Table) -> ir.Table:
         """Count the records of each cell that has any; its coordinates are packed into words."""
+        import ibis  # noqa: PLC0415  (half a second that a preview does not need)
+
         words = {}
         for number, group in enumerate(self._groups):
             word: ir.IntegerValue = ibis.literal(0, "int64")
@@ -101,3 +108,22 @@ class Lattice:
     def sorted(cells: Ranks) -> npt.NDArray[np.intp]:
         """Return the order of cells by index."""
         return np.lexsort(cells.T[::-1])
+
+
+def axes_in_index(width: int) -> int:
+    """Return how many axes a held model may have: its cells' indices are three words of 32 bits.
+
+    Examples
+    --------
+    >>> axes_in_index(2), axes_in_index(10)
+    (96, 27)
+    """
+    return 3 * axes_in_32_bits(width)
+
+
+def axes_in_32_bits(width: int) -> int:
+    """Return how many coordinates fit into a word of 32 bits."""
+    count = 1
+    while width ** (count + 1) <= 2**32:
+        count += 1
+    return count

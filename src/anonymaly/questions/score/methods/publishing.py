@@ -9,22 +9,25 @@ has exactly the law of noising all of them.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymaly.core.arrays import Integers
-from anonymaly.noise import ExactProbability, Noise
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.walk import Ranks
+from anonymaly.noise.probability import ExactProbability
+from anonymaly.questions.score.methods.lattice import Lattice, Ranks
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
 
 DENSEST = 2**20  # cells up to which each gets its noise one by one
 
-Released = tuple[Ranks, Integers]
+Published = tuple[Ranks, Integers]
 
 
 def release_cells(
     cells: Ranks, counts: Integers, lattice: Lattice, threshold: int | None, rate: Fraction, noise: Noise
-) -> Released:
+) -> Published:
     """Return the cells whose noisy count reaches the threshold, in order; all cells without one."""
     if lattice.size <= DENSEST:
         return release_dense(cells, counts, lattice, threshold, rate, noise)
@@ -35,7 +38,7 @@ def release_cells(
 
 def release_dense(
     cells: Ranks, counts: Integers, lattice: Lattice, threshold: int | None, rate: Fraction, noise: Noise
-) -> Released:
+) -> Published:
     """Noise every cell, then keep those that reach the threshold."""
     whole = np.zeros(lattice.size, np.int64)
     whole[lattice.indices(cells)] = counts
@@ -46,7 +49,7 @@ def release_dense(
 
 def release_sparse(
     cells: Ranks, counts: Integers, lattice: Lattice, threshold: int, rate: Fraction, noise: Noise
-) -> Released:
+) -> Published:
     """Noise the cells with records, draw which of the others reach the threshold, and put all in order."""
     noisy = noise.add_two_sided_geometric(counts, rate)
     kept = noisy >= threshold
