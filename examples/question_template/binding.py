@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.rate import noise_rate
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate
 from anonymaly.errors import InputError

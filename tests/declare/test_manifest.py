@@ -374,3 +374,13 @@ def test_an_address_with_a_password_is_not_shown_when_it_cannot_be_reached(tmp_p
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
     assert Manifest.load(write(tmp_path, b"\xef\xbb\xbf" + SHORT.encode())).name == "p"
+
+
+def test_a_file_declares_its_account_without_its_source(tmp_path: Path) -> None:
+    declared = Manifest.load(write(tmp_path, FULL)).declaration()
+    (tmp_path / "patients.csv").write_text("id,age,ward,consent,seen,note\n")
+    dataset = Manifest.load(tmp_path / "p.yaml").dataset(tmp_path)
+    assert declared == dataset.with_adjacency("replace")
+    assert declared.digest() != dataset.declaration.digest()
+    with pytest.raises(InputError, match=r"rules\.adults: there is no declared column 'consent'"):
+        Manifest.load(write(tmp_path, FULL.replace("consent: {", "agrees: {"))).declaration()

@@ -19,7 +19,9 @@ from anonymaly.ask.query import Query
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
-from anonymaly.declare.dataset import Adjacency, Dataset, Declaration
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain, arrow_type
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError

@@ -13,7 +13,7 @@ from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
 from anonymaly.audit.explain_case import explain_case
 from anonymaly.audit.mutants import Mutant
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.context import Context
 from anonymaly.questions.explain.mechanism import ContextOracle, release_context

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anonymaly.core.arrays import Integers
-from anonymaly.engine.source import collect_batches
+from anonymaly.engine.statements import collect_batches
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

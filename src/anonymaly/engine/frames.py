@@ -82,12 +82,25 @@ def _from_records(records: Sequence[Mapping[Any, Any]], field: str) -> dict[str,
     return {str(name): [record[name] for record in records] for name in records[0]}
 
 
+def is_ibis_table(source: Any) -> bool:
+    """Say whether something is a table of Ibis, without importing Ibis for what is not."""
+    if "ibis" not in _libraries(source):
+        return False
+    import ibis  # noqa: PLC0415
+
+    return isinstance(source, ibis.Table)
+
+
+def _libraries(source: Any) -> set[str]:
+    return {base.__module__.partition(".")[0] for base in type(source).__mro__}
+
+
 def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
     """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
 
     None if it is no frame we know.
     """
-    libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
+    libraries = _libraries(source)
     library = next((name for name in ("pandas", "polars", "pyarrow") if name in libraries), None)
     if library is None:
         return None

@@ -17,7 +17,7 @@ from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
 
-from anonymaly.core.rate import Adjacency as Adjacency  # noqa: PLC0414 - part of this module too
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.predicates import Record
 from anonymaly.errors import InputError

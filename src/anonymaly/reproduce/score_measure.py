@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Floats
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.questions.score.methods.grid import GridMethod
 from anonymaly.questions.score.methods.marginals import MarginalsMethod

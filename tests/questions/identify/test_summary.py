@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.engine.source import EngineFailure
+from anonymaly.engine.statements import EngineFailure
 from anonymaly.questions.identify import summary
 from anonymaly.questions.identify.balls import METRICS, Balls
 from anonymaly.questions.identify.summary import count_neighbours

@@ -18,7 +18,7 @@ import anonymaly as am
 from anonymaly.audit.fit import fit_outcomes
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval, Unbounded
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.questions.score.bounds import (

@@ -14,7 +14,7 @@ from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.promise import Database

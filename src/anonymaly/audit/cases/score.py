@@ -18,9 +18,9 @@ from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_differenc
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain, Interval, Unbounded
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.score.binding import ScoreBinding

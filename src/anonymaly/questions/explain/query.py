@@ -14,7 +14,7 @@ from anonymaly.ask.binding import Expectation, Stage
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import FrozenMapping, digest, frozen_items
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS

@@ -15,8 +15,9 @@ import ibis
 import numpy as np
 
 from anonymaly.core.arrays import Integers
+from anonymaly.declare.readings import code
 from anonymaly.engine import cells as engine_cells
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.questions.explain.plan import Plan
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def in_cells(table: ir.Table, plan: Plan) -> ir.Table:
     """Return each record that is in a cell as its cell and its steps."""
     cell: ir.IntegerValue = ibis.literal(0, "int64")
     for attribute in plan.attributes:
-        cell = cell * len(attribute.values) + attribute.to_ibis(table)
+        cell = cell * len(attribute.values) + code(attribute, table)
     placed = table.select(cell=cell, steps=plan.grid.to_ibis(table[plan.metric]))
     return placed.filter(placed.cell.notnull() & placed.steps.notnull())
 

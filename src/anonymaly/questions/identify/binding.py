@@ -27,7 +27,7 @@ from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_fraction, to_text
 from anonymaly.core.rate import noise_rate, rows_moved
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import laws

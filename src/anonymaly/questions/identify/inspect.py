@@ -13,10 +13,11 @@ import pyarrow as pa
 from anonymaly.ask.cited import cited_model
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.epsilon import Number, to_nano
-from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.questions.identify.balls import BallCounts, Balls
 from anonymaly.questions.identify.binding import answer_rate, least_slack, raised_k

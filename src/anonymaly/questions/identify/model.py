@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymaly.ask.cited import cited_model, model_names
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 

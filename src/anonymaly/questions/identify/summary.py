@@ -18,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.declare.readings import code
+from anonymaly.engine import lookup
 from anonymaly.engine.arithmetic import divided, exact
-from anonymaly.engine.source import EngineFailure, collect, collect_batches
+from anonymaly.engine.statements import EngineFailure, collect, collect_batches
 from anonymaly.questions.identify.axes import Axis
 from anonymaly.questions.identify.balls import BallCounts, Balls
 from anonymaly.questions.identify.kernels.counter import BATCH, BallCounter
@@ -43,7 +45,7 @@ def coordinate(table: ir.Table, axis: Axis) -> ir.FloatingValue:
     Moving values into their bounds brings no two of them farther apart, which Lemma 7 rests on.
     """
     if axis.attribute is not None:
-        return axis.attribute.to_ibis(table).cast("float64")
+        return code(axis.attribute, table).cast("float64")
     assert axis.domain is not None  # noqa: S101 - an axis is the one or the other
     low, high = (
         # As text, because some engines read a plain number as a decimal and round it once more.
@@ -227,7 +229,7 @@ def _all(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
 
 def _is_local(table: ir.Table) -> bool:
     """Say whether the engine runs in this process."""
-    return bool(table.get_backend().name == "duckdb")
+    return lookup.of(table).is_local
 
 
 def _number(condition: ir.BooleanValue) -> ir.IntegerScalar:

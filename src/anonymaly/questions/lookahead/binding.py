@@ -13,7 +13,7 @@ from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import cited_model
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.attributes import Attribute, read_attributes
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 from anonymaly.noise import laws

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.rate import noise_rate, rows_moved
-from anonymaly.declare.dataset import Declaration
-from anonymaly.declare.domain import Interval, Unbounded
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Interval, Unbounded, find_domain
 from anonymaly.errors import InputError
 from anonymaly.questions.score.bounds import least_count
 from anonymaly.questions.score.methods import METHODS, pick
@@ -141,13 +141,7 @@ def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tupl
     """Return the declared bounds; columns that are declared to have none are left out."""
     known = {}
     for name in columns:
-        domain = declaration.columns.get(name)
-        if domain is None:
-            raise InputError(
-                f"there is no declared column {name!r}",
-                field="columns",
-                next_step=f"Declared columns: {', '.join(declaration.columns)}.",
-            )
+        domain = find_domain(name, declaration.columns, field="columns")
         if columns.count(name) > 1:
             raise InputError(f"names {name} twice", field="columns", next_step="Name each column once.")
         if not isinstance(domain, Interval | Unbounded):

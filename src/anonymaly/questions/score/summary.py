@@ -10,7 +10,7 @@ import ibis
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.engine.source import collect, collect_batches
+from anonymaly.engine.statements import collect, collect_batches
 from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
 from anonymaly.questions.score.methods.method import ScoringMethod, coordinate
 from anonymaly.questions.score.space import Space, complete
