@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from anonymaly.noise import ExactProbability, Noise
-from anonymaly.questions.identify.mechanism import Verdicts, flip_probability, release_verdicts
+from anonymaly.questions.identify.mechanism import release_verdicts
+from anonymaly.questions.identify.verdicts import Verdicts, flip_probability
 from tests.questions.identify.graphs import chance_of_yes
 
 BITS = 400

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``lookahead`` claims, written from Lemma 10 of identify's GUARANTEE.md; and broken variants of it."""
+"""What ``lookahead`` claims, written from its GUARANTEE.md and not from its code; and broken variants."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from anonymaly.ask.binding import Binding, Released, Stage
@@ -14,12 +15,10 @@ from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
-from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.promise import Database
-from anonymaly.questions.identify.lookahead import LookaheadPlan, plan_lookahead, release_counts
-from anonymaly.questions.identify.query import Lookahead
+from anonymaly.questions.lookahead.query import Lookahead
 
 BETA, K = 4, 2
 COLUMNS: Mapping[str, Domain] = {"ward": Categories(["A", "B"])}
@@ -92,30 +91,18 @@ def _first_count(stage: Stage) -> Stage:
     return dataclasses.replace(stage, release=release)
 
 
-def _broken(change: Callable[[LookaheadPlan], LookaheadPlan]) -> Case:
+def _broken(**changes: Any) -> Case:
+    """Return the case of a lookahead that releases by other numbers; its claims stay the same."""
+
     class BrokenLookahead(Lookahead):
-        def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-            plan = change(plan_lookahead(self.columns, self.model, self.cost, declaration))
-            return tuple(
-                dataclasses.replace(
-                    stage, release=lambda counts, released, noise: release_counts(counts, plan, noise)
-                )
-                for stage in super().stages(declaration)
-            )
+        def stages(self, bound: Binding) -> tuple[Stage, ...]:
+            return super().stages(dataclasses.replace(bound, **changes))
 
     return lookahead_case(epsilon="1", kind=BrokenLookahead)
 
 
 LOOKAHEAD_MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        "one step less ahead",
-        "bound",
-        lambda: _broken(lambda plan: dataclasses.replace(plan, least=plan.least + 1)),
-    ),
-    Mutant(
-        "noise on no count but the asked one's",
-        "bound",
-        lambda: _broken(lambda plan: dataclasses.replace(plan, least=1 << 40)),
-    ),
-    Mutant("rate × 2", "bound", lambda: _broken(lambda plan: dataclasses.replace(plan, rate=2 * plan.rate))),
+    Mutant("one step less ahead", "bound", lambda: _broken(least=BETA - K + 1)),
+    Mutant("noise on no count but the asked one's", "bound", lambda: _broken(least=1 << 40)),
+    Mutant("rate × 2", "bound", lambda: _broken(rate=Fraction(2))),
 )

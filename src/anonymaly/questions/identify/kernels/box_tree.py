@@ -15,7 +15,13 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.threads import in_threads, worker_threads
-from anonymaly.questions.identify.ball_kernel import arrange, copy_whole_rows, count_range, merge_boxes, split
+from anonymaly.questions.identify.kernels.loops import (
+    arrange,
+    copy_whole_rows,
+    count_range,
+    merge_boxes,
+    split,
+)
 
 LEAF = 64  # rows; fewer make more boxes than they save
 CHUNK = 1024  # points that a thread takes at once
@@ -68,7 +74,7 @@ class BoxTree:
         return cls(copy, boxes, depth)
 
     def spread(self, number: int) -> Floats:
-        """Return rows from all over the tree: one from each of so many equal parts."""
+        """Return rows from all over the tree: one from each of ``number`` equal parts."""
         rows, columns = self.rows.shape
         leaves = np.arange(number) * (1 << self.depth) // number
         first = rows * leaves >> self.depth
@@ -127,7 +133,7 @@ def find_crowds(tree: BoxTree, metric: int, radius: float, stop: int, number: in
     count = _Counting(tree, centres, metric, nothing, stop)
 
     def smallest(crowd: int) -> float:
-        """Halve the radius of one crowd some times, never below that of so many rows."""
+        """Halve the radius of one crowd a few times, as long as it holds ``stop`` rows."""
         low, high = 0.0, radius
         for step in range(HALVINGS + 1):
             middle = high if step == 0 else (low + high) / 2
@@ -170,14 +176,14 @@ def count_in_tree(
     count = _Counting(tree, queries, metric, crowds, stop)
     done = 0
 
-    def tell(counted: int) -> None:
+    def report(counted: int) -> None:
         nonlocal done
         done += counted
         if progress is not None:
             progress(done)
 
     parts = [chosen[start : start + CHUNK] for start in range(0, len(chosen), CHUNK)]
-    in_threads(lambda part: count(part, limit, within, own), parts, each=tell)
+    in_threads(lambda part: count(part, limit, within, own), parts, each=report)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from anonymaly.questions.identify.mechanism import Verdicts
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge, steps_to_change
+from anonymaly.questions.identify.verdicts import StepBound, Verdicts, is_anomaly, judge, steps_to_change
 from tests.questions.identify.graphs import Line, Steps, Table, chance_of_yes, column, factor
 
 MODELS = [(beta, k) for beta in (1, 2, 3, 4) for k in (1, 2, 3, 5)]
@@ -22,7 +21,7 @@ def line(beta: int, k: int, most: int = 4) -> Line:
     return Line(points=4, most=most, asked=1, radius=1, beta=beta, k=k)
 
 
-def bounds(world: Line, bound: Bound) -> dict[Table, int]:
+def bounds(world: Line, bound: StepBound) -> dict[Table, int]:
     tables = world.tables()
     own = column([table[world.asked] for table in tables])
     within = column([world.within(table, world.asked) for table in tables])
@@ -58,7 +57,9 @@ def test_the_improved_bound_is_the_exact_distance_in_the_larger_graph(beta: int,
 
 @pytest.mark.parametrize("bound", ["improved", "paper"])
 @pytest.mark.parametrize(("beta", "k"), MODELS)
-def test_no_way_through_sensitive_steps_is_shorter_than_the_bound(beta: int, k: int, bound: Bound) -> None:
+def test_no_way_through_sensitive_steps_is_shorter_than_the_bound(
+    beta: int, k: int, bound: StepBound
+) -> None:
     world = line(beta, k)
     given = bounds(world, bound)
     for table, distance in world.distances(world.sensitive_step).items():
@@ -127,7 +128,9 @@ def worst_factor(world: Line, law: dict[Table, Fraction], steps: Steps) -> Fract
 @pytest.mark.parametrize("slack", [1, 2, 3])
 @pytest.mark.parametrize("bound", ["improved", "paper", "differential"])
 @pytest.mark.parametrize(("beta", "k"), MODELS)
-def test_the_stopped_mechanism_loses_epsilon_and_no_more(beta: int, k: int, bound: Bound, slack: int) -> None:
+def test_the_stopped_mechanism_loses_epsilon_and_no_more(
+    beta: int, k: int, bound: StepBound, slack: int
+) -> None:
     world = line(beta, k)
     own, within = (
         column(list(counts)) for counts in zip(*stopped_counts(world, slack).values(), strict=True)

@@ -20,7 +20,9 @@ from anonymaly.audit.recording import recorded_statements
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.noise import Noise
 from anonymaly.promise import Everyone, SensitiveRecords
-from anonymaly.questions.identify.lookahead import CountTable, LookaheadPlan, plan_lookahead, release_counts
+from anonymaly.questions.lookahead.binding import LookaheadBinding, bind
+from anonymaly.questions.lookahead.mechanism import release_counts
+from anonymaly.questions.lookahead.value import CountTable
 
 COLUMNS: dict[str, Any] = {
     "ward": am.Categories(["A", "B", "C"]),
@@ -44,12 +46,12 @@ def declare(records: dict[str, list[Any]], rule: am.AnomalyModel | None = None, 
     return am.Dataset(pa.table(columns), **given)
 
 
-def plan(beta: int, k: int, **options: Any) -> LookaheadPlan:
+def bound_to(beta: int, k: int, **options: Any) -> LookaheadBinding:
     declaration = declare({"ward": []}, model(beta, k), **options).declaration
-    return plan_lookahead(["ward"], "exact", 10**9, declaration)
+    return bind(am.Lookahead(columns=["ward"], model="exact", epsilon=1), declaration)
 
 
-def fall(made: LookaheadPlan, first: tuple[int, ...], second: tuple[int, ...]) -> Fraction | float:
+def fall(made: LookaheadBinding, first: tuple[int, ...], second: tuple[int, ...]) -> Fraction | float:
     """The largest factor between the laws of two tables' counts; infinite if one of them is exact."""
     factors: list[Fraction | float] = []
     for one, other in zip(first, second, strict=True):
@@ -71,8 +73,8 @@ def test_a_protected_record_more_or_less_changes_no_table_by_more_than_promised(
     rule = model(beta, k)
     declaration = declare({"ward": []}, rule).declaration
     query = am.Lookahead(columns=columns, model="exact", epsilon=1)
-    made = plan_lookahead(query.columns, "exact", query.cost, declaration)
-    relation = query.relation(declaration)
+    made = bind(query, declaration)
+    relation = made.relation
 
     def counts(table: list[dict[str, Any]]) -> tuple[int, ...]:
         found: Counter[tuple[Any, ...]] = Counter(
@@ -96,7 +98,7 @@ def test_a_protected_record_more_or_less_changes_no_table_by_more_than_promised(
 
 
 def test_one_step_less_ahead_would_leave_a_protected_record_bare() -> None:
-    made = plan(beta=3, k=1)
+    made = bound_to(beta=3, k=1)
     assert made.least == 2
     short = dataclasses.replace(made, least=3)
     assert fall(made, (3, 0, 0), (2, 0, 0)) == BASE
@@ -104,7 +106,7 @@ def test_one_step_less_ahead_would_leave_a_protected_record_bare() -> None:
 
 
 def test_small_counts_are_exact_and_the_others_have_noise() -> None:
-    made = plan(beta=3, k=1)
+    made = bound_to(beta=3, k=1)
     draws = [release_counts(np.array([0, 1, 2]), made, Noise.seeded(seed)).counts for seed in range(200)]
     assert {draw[:2] for draw in draws} == {(0, 1)}
     assert len({draw[2] for draw in draws}) > 3
@@ -113,7 +115,7 @@ def test_small_counts_are_exact_and_the_others_have_noise() -> None:
 def test_where_k_reaches_beta_every_declared_count_has_noise() -> None:
     query = am.Lookahead(columns=["ward"], model="exact", epsilon=1)
     dataset = declare({"ward": ["A"]}, model(2, 2))
-    assert query.relation(dataset.declaration) == Everyone()
+    assert query.bind(dataset.declaration).relation == Everyone()
     values = [am.simulate(query, dataset, seed=seed).value.counts for seed in range(60)]
     for place in range(3):
         assert len({counts[place] for counts in values}) > 3
@@ -121,13 +123,13 @@ def test_where_k_reaches_beta_every_declared_count_has_noise() -> None:
 
 
 def test_persons_with_several_rows_are_looked_ahead_for() -> None:
-    one, three = plan(5, 1), plan(5, 1, person="name", max_rows=3)
+    one, three = bound_to(5, 1), bound_to(5, 1, person="name", max_rows=3)
     assert (one.least, three.least) == (4, 2)
     assert three.rate == one.rate / 3
     query = am.Lookahead(columns=["ward"], model="exact", epsilon=1)
     declaration = declare({"ward": []}, model(5, 1), person="name", max_rows=3).with_adjacency("replace")
-    assert query.relation(declaration) == SensitiveRecords("exact", model(5, 1), "replace", 3)
-    assert plan_lookahead(["ward"], "exact", 10**9, declaration).rate == one.rate / 6
+    assert query.bind(declaration).relation == SensitiveRecords("exact", model(5, 1), "replace", 3)
+    assert bind(query, declaration).rate == one.rate / 6
 
 
 def test_counts_are_those_of_the_rows_with_values_of_all_columns() -> None:
@@ -180,14 +182,14 @@ def test_what_does_not_fit_is_refused(fields: dict[str, Any], field: str, reason
     rules = {"exact": model(), "near": am.AnomalyModel(["age"], 1, 2), "wide": model(columns=["age"])}
     declaration = declare({"ward": []}, rules=rules).declaration
     with pytest.raises(InputError) as refused:
-        am.Lookahead(**{"columns": ["ward"], "model": "exact", "epsilon": 1, **fields}).resolve(declaration)
+        am.Lookahead(**{"columns": ["ward"], "model": "exact", "epsilon": 1, **fields}).bind(declaration)
     assert refused.value.field == field
     assert reason in str(refused.value)
 
 
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(RuleNotDeclared):
-        am.Lookahead(columns=["ward"], model="none", epsilon=1).resolve(declare({"ward": []}).declaration)
+        am.Lookahead(columns=["ward"], model="none", epsilon=1).bind(declare({"ward": []}).declaration)
 
 
 def test_a_frame_of_pandas_is_read_as_well() -> None:
@@ -208,7 +210,7 @@ def test_thousands_of_bins_make_no_statement_of_thousands_of_comparisons() -> No
     query = am.Lookahead(
         columns=[am.Bins("age", [place / 100 for place in range(6_001)])], model="exact", epsilon=1
     )
-    (stage,) = query.stages(dataset.declaration)
+    (stage,) = query.bind(dataset.declaration).stages
     with recorded_statements(dataset.table) as statements:
         counts = stage.summarise(dataset.table, {})
     assert counts.sum() == 4

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of three ways of counting is taken: a matter of speed alone, and of public facts alone.
+"""The three ways of counting rows in balls, and which is the fastest.
 
-How many rows there are, or where, is not asked: only what the asker gave, and where the table lives.
+All give the same counts. The choice depends on public facts alone: on what the asker gave and where the table
+lives, never on how many rows there are or what is in them.
 """
 
 from __future__ import annotations
@@ -64,5 +65,5 @@ def _shares(balls: Balls) -> Floats:
 
 
 def _compared(balls: Balls) -> float:
-    """Return with how many points a row is compared on a grid, were rows spread as evenly as that."""
+    """Return with how many points a row is compared on a grid if rows are spread evenly."""
     return len(balls.queries) * math.prod(float(share) for share in _shares(balls)[grid_axes(balls)])
