@@ -426,6 +426,18 @@ def test_a_curator_by_its_own_path_reads_answers_as_the_front_doors_does(tmp_pat
     assert done.stdout.strip() == "1"
 
 
+def test_a_stored_answer_needs_no_table(open_curator: OpenCurator, declare: Declare, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    path.write_text("age,ward,consent\n30,A,true\n")
+    curator = open_curator(declare(source=path))
+    first = curator.ask(am.Count(epsilon=0.1))
+    path.unlink()
+    assert curator.ask(am.Count(epsilon=0.1)).receipt == first.receipt
+    with pytest.raises(SchemaError):
+        curator.ask(am.Count(epsilon=0.2))
+    assert curator.spent == 0.1
+
+
 def test_simulation_is_refused_on_secret_data(declare: Declare) -> None:
     with pytest.raises(am.AnonymalyError, match="public"):
         am.simulate(am.Count(epsilon=0.1), declare(), seed=0)

@@ -167,6 +167,9 @@ class Curator:
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
+        earlier = self.accountant.find(bound, number)
+        if earlier is not None and earlier.state != "reserved":
+            return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
         reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
