@@ -28,9 +28,15 @@ from sklearn.neighbors import LocalOutlierFactor as SklearnLocalOutlierFactor
 from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
-from anonymaly.questions.explain.populations import totals
-from anonymaly.questions.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
+from anonymaly.questions.explain.kernels.kernel import (
+    GrubbsKernel,
+    HistogramKernel,
+    Kernel,
+    LofKernel,
+    populations,
+)
+from anonymaly.questions.explain.kernels.populations import totals
+from anonymaly.questions.explain.searches.search import SAMPLES, SEARCHES, STARTS, TRIES
 from anonymaly.questions.explain.space import ContextSpace
 
 SIZES = (9, 8, 8)

@@ -11,15 +11,15 @@ import numpy as np
 
 from anonymaly.ask.binding import Stage
 from anonymaly.audit.case import Case
-from anonymaly.audit.explain_case import explain_case
+from anonymaly.audit.cases.explain import explain_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.declare.dataset import Declaration
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.binding import Plan, make_plan
 from anonymaly.questions.explain.mechanism import ContextOracle, release_context
-from anonymaly.questions.explain.plan import Plan, make_plan
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import Summary
+from anonymaly.questions.explain.value import Context
 
 Release = Callable[[Summary, Plan, Noise], Context | None]
 

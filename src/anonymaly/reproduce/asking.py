@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.binding import Plan, make_plan
 from anonymaly.questions.explain.mechanism import ContextOracle, release_context
-from anonymaly.questions.explain.plan import Plan, make_plan
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import summarise
+from anonymaly.questions.explain.value import Context
 from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import Records

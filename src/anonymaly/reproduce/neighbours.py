@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.questions.explain.plan import Plan
+from anonymaly.questions.explain.binding import Plan
 from anonymaly.questions.explain.summary import Counts, Moments, Ragged, Summary, split
 from anonymaly.questions.explain.verdicts import make_kernel
 from anonymaly.reproduce.asking import Asking

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES, STARTS
 from anonymaly.questions.explain.searches.graph import KnownContexts
+from anonymaly.questions.explain.searches.search import SEARCHES, STARTS
 from anonymaly.reproduce.asking import Asked, Asking
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.outliers import measure_outliers, seed_of

@@ -15,7 +15,7 @@ from scipy import stats
 
 from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.questions.explain.kernels import (
+from anonymaly.questions.explain.kernels.kernel import (
     GenericKernel,
     GrubbsKernel,
     HistogramKernel,

@@ -18,8 +18,8 @@ import anonymaly as am
 from anonymaly.core.progress import listening
 from anonymaly.detectors import DETECTORS
 from anonymaly.errors import InputError, RuleNotDeclared
+from anonymaly.questions.explain.binding import make_plan
 from anonymaly.questions.explain.inspect import contexts
-from anonymaly.questions.explain.plan import make_plan
 from anonymaly.questions.explain.summary import summarise
 
 COLUMNS: dict[str, Any] = {

@@ -16,9 +16,8 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.engine.source import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.binding import Plan, make_plan
 from anonymaly.questions.explain.mechanism import ContextOracle
-from anonymaly.questions.explain.plan import Plan, make_plan
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import (
     Counts,
@@ -29,6 +28,7 @@ from anonymaly.questions.explain.summary import (
     split,
     summarise,
 )
+from anonymaly.questions.explain.value import Context
 from anonymaly.questions.explain.verdicts import make_kernel
 
 CHANGES = (1, 5, 10, 25)

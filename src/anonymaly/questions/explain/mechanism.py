@@ -10,11 +10,11 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.progress import tell
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
-from anonymaly.questions.explain.kernels import Kernel
-from anonymaly.questions.explain.plan import Plan
-from anonymaly.questions.explain.populations import overlaps, populations, totals
+from anonymaly.questions.explain.binding import Plan
+from anonymaly.questions.explain.kernels.kernel import Kernel
+from anonymaly.questions.explain.kernels.populations import overlaps, populations, totals
 from anonymaly.questions.explain.summary import Summary
+from anonymaly.questions.explain.value import Context
 from anonymaly.questions.explain.verdicts import make_kernel
 
 

@@ -19,11 +19,11 @@ from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
 from anonymaly.promise import ContextQuestion, Relation, SameValidContexts
-from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.binding import make_plan
 from anonymaly.questions.explain.mechanism import release_context
-from anonymaly.questions.explain.plan import make_plan
-from anonymaly.questions.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
+from anonymaly.questions.explain.searches.search import SAMPLES, SEARCHES, STARTS, TRIES
 from anonymaly.questions.explain.summary import summarise
+from anonymaly.questions.explain.value import Context
 
 
 class Explain(Query):

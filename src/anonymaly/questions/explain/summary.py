@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymaly.core.arrays import Integers
 from anonymaly.engine.source import collect
-from anonymaly.questions.explain.plan import Plan
+from anonymaly.questions.explain.binding import Plan
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

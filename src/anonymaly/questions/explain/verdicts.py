@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from anonymaly.detectors import Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.questions.explain.kernels import (
+from anonymaly.questions.explain.binding import Plan
+from anonymaly.questions.explain.kernels.kernel import (
     GenericKernel,
     GrubbsKernel,
     HistogramKernel,
     Kernel,
     LofKernel,
 )
-from anonymaly.questions.explain.plan import Plan
 from anonymaly.questions.explain.summary import Summary
 
 

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor, MedianAbsoluteDeviation
 from anonymaly.detectors.grubbs import exceeds
-from anonymaly.questions.explain import generic_kernel, grubbs_kernel, histogram_kernel, lof_kernel, walk
-from anonymaly.questions.explain.kernels import GenericKernel, GrubbsKernel, HistogramKernel, LofKernel
+from anonymaly.questions.explain.kernels import generic as generic_kernel
+from anonymaly.questions.explain.kernels import grubbs as grubbs_kernel
+from anonymaly.questions.explain.kernels import histogram as histogram_kernel
+from anonymaly.questions.explain.kernels import lof as lof_kernel
+from anonymaly.questions.explain.kernels import order as walk
+from anonymaly.questions.explain.kernels.kernel import GenericKernel, GrubbsKernel, HistogramKernel, LofKernel
 from anonymaly.questions.explain.space import ContextSpace
 from tests.questions.explain import naive
 

@@ -13,9 +13,9 @@ import pytest
 
 from anonymaly.audit.fit import fit_outcomes
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
 from anonymaly.questions.explain.searches import graph
-from tests.questions.explain.search_laws import (
+from anonymaly.questions.explain.searches.search import SEARCHES
+from tests.questions.explain.searches.laws import (
     HALF,
     EveryOutcome,
     choice_by_permutations,

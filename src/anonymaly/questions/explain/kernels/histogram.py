@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.detectors import Histogram, decimal
-from anonymaly.questions.explain import histogram_compiled
-from anonymaly.questions.explain.cells import check_span, checked_ragged, labels_of
+from anonymaly.questions.explain.kernels import histogram_compiled
+from anonymaly.questions.explain.kernels.cells import check_span, checked_ragged, labels_of
+from anonymaly.questions.explain.kernels.order import Progress, share_few, share_out, walk
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import Progress, share_few, share_out, walk
 
 SINGLE_EDGES = 32  # of the nearest values on each side every one is an edge
 GROWTH = 24  # then every next edge leaves out a twenty-fourth of the values so far

@@ -23,9 +23,9 @@ from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
 from anonymaly.promise import Database
-from anonymaly.questions.explain.context import Context
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import Summary
+from anonymaly.questions.explain.value import Context
 
 AuditedSearch = Literal["exact", "breadth_first"]
 Row = tuple[str, str, int]

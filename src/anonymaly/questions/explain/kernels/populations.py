@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.explain.kernels.order import walk
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import walk
 
 
 def populations(space: ContextSpace, counts: npt.ArrayLike) -> Integers:

@@ -15,11 +15,11 @@ from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError
-from anonymaly.questions.explain.context import read_masks
-from anonymaly.questions.explain.grid import Grid
-from anonymaly.questions.explain.kernels import MOST_CONTEXTS, has_compiled_kernel
-from anonymaly.questions.explain.search import SEARCHES, Search
+from anonymaly.questions.explain.kernels.kernel import MOST_CONTEXTS, has_compiled_kernel
+from anonymaly.questions.explain.metric_steps import Grid
+from anonymaly.questions.explain.searches.search import SEARCHES, Search
 from anonymaly.questions.explain.space import ContextSpace
+from anonymaly.questions.explain.value import read_masks
 
 Item = TypeVar("Item")
 

@@ -15,8 +15,8 @@ import pytest
 
 from anonymaly.audit.bound import exact_loss
 from anonymaly.errors import InputError
-from anonymaly.questions.explain.search import SEARCHES
-from tests.questions.explain.search_laws import (
+from anonymaly.questions.explain.searches.search import SEARCHES
+from tests.questions.explain.searches.laws import (
     HALF,
     Law,
     contexts_of,

@@ -19,10 +19,10 @@ from anonymaly.core.arrays import Booleans, Bytes, Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.detectors import Grubbs
 from anonymaly.detectors.grubbs import critical_ratios, exceeds
-from anonymaly.questions.explain.cells import MOST_BITS
-from anonymaly.questions.explain.populations import totals
+from anonymaly.questions.explain.kernels.cells import MOST_BITS
+from anonymaly.questions.explain.kernels.order import Progress, share_out, walk
+from anonymaly.questions.explain.kernels.populations import totals
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import Progress, share_out, walk
 
 UNDECIDED = 2
 ROUNDING = 2.0**-52  # of each addition and product, with room

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
 from anonymaly.questions.explain.searches.graph import KnownContexts
+from anonymaly.questions.explain.searches.search import SEARCHES
 
 Law = dict[Any, Any]
 Sets = dict[frozenset[int], Any]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.questions.explain.populations import overlaps, populations
+from anonymaly.questions.explain.kernels.order import walk
+from anonymaly.questions.explain.kernels.populations import overlaps, populations
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import walk
 from tests.questions.explain import naive
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.questions.explain.generic_kernel import MOST_CONTEXTS, GenericKernel
-from anonymaly.questions.explain.grubbs_kernel import GrubbsKernel
-from anonymaly.questions.explain.histogram_kernel import HistogramKernel
-from anonymaly.questions.explain.lof_kernel import LofKernel
-from anonymaly.questions.explain.populations import overlaps, populations
-from anonymaly.questions.explain.walk import Progress
+from anonymaly.questions.explain.kernels.generic import MOST_CONTEXTS, GenericKernel
+from anonymaly.questions.explain.kernels.grubbs import GrubbsKernel
+from anonymaly.questions.explain.kernels.histogram import HistogramKernel
+from anonymaly.questions.explain.kernels.lof import LofKernel
+from anonymaly.questions.explain.kernels.order import Progress
+from anonymaly.questions.explain.kernels.populations import overlaps, populations
 
 __all__ = [
     "MOST_CONTEXTS",

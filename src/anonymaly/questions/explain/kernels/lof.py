@@ -16,10 +16,10 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.detectors import LocalOutlierFactor
 from anonymaly.detectors.local_outlier_factor import exceeds, reach_sums
-from anonymaly.questions.explain import lof_compiled
-from anonymaly.questions.explain.cells import check_span, checked_ragged, labels_of
+from anonymaly.questions.explain.kernels import lof_compiled
+from anonymaly.questions.explain.kernels.cells import check_span, checked_ragged, labels_of
+from anonymaly.questions.explain.kernels.order import Progress, share_few, share_out, walk
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import Progress, share_few, share_out, walk
 
 
 class LofKernel:

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
 from anonymaly.questions.explain.searches import graph
 from anonymaly.questions.explain.searches.graph import KnownContexts, choose, valid_neighbours
-from tests.questions.explain.search_laws import (
+from anonymaly.questions.explain.searches.search import SEARCHES
+from tests.questions.explain.searches.laws import (
     HALF,
     EveryOutcome,
     Law,

@@ -11,9 +11,9 @@ import pytest
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
 from anonymaly.questions.explain.searches.graph import Contexts, KnownContexts
-from tests.questions.explain.search_laws import EveryOutcome, known
+from anonymaly.questions.explain.searches.search import SEARCHES
+from tests.questions.explain.searches.laws import EveryOutcome, known
 
 NAMES = list(SEARCHES)
 SAMPLING = [name for name in NAMES if name != "exact"]

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans
 from anonymaly.detectors import Detector
-from anonymaly.questions.explain.cells import checked_ragged, labels_of
+from anonymaly.questions.explain.kernels.cells import checked_ragged, labels_of
+from anonymaly.questions.explain.kernels.order import CHUNKS, Progress
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import CHUNKS, Progress
 
 MOST_CONTEXTS = 1 << 16  # some minutes on a large table
 
