@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from the question and the declaration alone: everything but the rows."""
+"""``explain`` bound to a declaration: attributes, contexts, detector and search by name, and the rate."""
 
 from __future__ import annotations
 
@@ -8,139 +8,119 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.core.value import digest, frozen_items
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError
-from anonymaly.questions.explain.kernels.kernel import MOST_CONTEXTS, has_compiled_kernel
-from anonymaly.questions.explain.metric_steps import Grid
-from anonymaly.questions.explain.searches.search import SEARCHES, Search
-from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.value import read_masks
+from anonymaly.promise import ContextQuestion, SameValidContexts
+from anonymaly.questions.explain.kernels import most_free_bits
+from anonymaly.questions.explain.metric_steps import MetricSteps
+from anonymaly.questions.explain.searches import SEARCHES, Search, SearchSettings
+from anonymaly.questions.explain.space import MOST_ATTRIBUTES, MOST_FREE_BITS, ContextSpace
+
+if TYPE_CHECKING:
+    from anonymaly.questions.explain.query import Explain
 
 Item = TypeVar("Item")
 
-EXACT_LIMIT = 24  # free bits: 16,777,216 contexts, a few seconds and 200 MB on two cores
 CELL_LIMIT = 1 << 20
 
 
-class Asked(Protocol):
-    """The fields of the question, which stands above this file in the import order."""
-
-    @property
-    def cost(self) -> int: ...  # noqa: D102
-    @property
-    def record(self) -> Any: ...  # noqa: D102
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-    @property
-    def attributes(self) -> Any: ...  # noqa: D102
-    @property
-    def detector(self) -> str: ...  # noqa: D102
-    @property
-    def parameters(self) -> Any: ...  # noqa: D102
-    @property
-    def utility(self) -> str: ...  # noqa: D102
-    @property
-    def target(self) -> Any: ...  # noqa: D102
-    @property
-    def search(self) -> str: ...  # noqa: D102
-    @property
-    def samples(self) -> int: ...  # noqa: D102
-    @property
-    def tries(self) -> int: ...  # noqa: D102
-    @property
-    def starts(self) -> int: ...  # noqa: D102
-    @property
-    def start(self) -> Any: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class ExplainBinding(Binding):
     """The question with every name looked up."""
 
+    query: Explain
     attributes: tuple[Attribute, ...]
-    metric: str
-    grid: Grid
+    metric_steps: MetricSteps
+    record_steps: int  # the record's metric
     space: ContextSpace
-    cell: int
-    steps: int
     detector: Detector
-    utility: str
-    target: tuple[int, ...] | None
+    target: tuple[int, ...] | None  # a bit mask for each attribute
     search: Search
-    samples: int
-    tries: int
-    start: int | None
-    starts: int
+    settings: SearchSettings
     rate: Fraction
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """All of the detector's parameters, defaults too."""
-        return dataclasses.asdict(self.detector)  # type: ignore[call-overload,no-any-return]
+    def shares(self) -> Mapping[str, int]:
+        """The one stage takes all of the charge."""
+        return {"context": self.query.cost}
 
-    @property
-    def cells(self) -> int:
-        """How many base cells there are."""
-        return math.prod(self.space.sizes)
+    @cached_property
+    def relation(self) -> SameValidContexts:
+        """The tables with the same valid contexts."""
+        query = self.query
+        parameters: dict[str, Any] = dict(query.parameters)
+        question = ContextQuestion(
+            metric=query.metric,
+            attributes=query.attributes,
+            detector=query.detector,
+            parameters=parameters,
+            record=digest(dict(query.record)),
+        )
+        return SameValidContexts(question, self.declaration.adjacency, self.declaration.unit_rows)
+
+    def expect(self) -> Expectation:
+        """Return how much smaller than the best group the released one may be."""
+        noise = f"permute-and-flip, ε {float(self.rate):.3g} for each unit of utility and draw"
+        if self.search.name != "exact":
+            return Expectation(noise, "depends on the groups that the search meets")
+        # At most 2^F candidates: Pr[u* − u ≥ s] ≤ 2^F·e^(−ε1·s).
+        short = math.ceil((self.space.free_bits * math.log(2) + math.log(20)) / float(self.rate))
+        what = "records" if self.query.utility == "population" else "shared records"
+        return Expectation(
+            noise, f"at most {short:,} {what} short of the best group in 95 of 100 draws", short
+        )
 
 
-def make_plan(asked: Asked, declaration: Declaration) -> Plan:
-    """Check the question against the declaration, or say which field does not fit."""
-    columns = declaration.columns
-    metric = _metric(asked.metric, columns)
-    if asked.metric in [item.column if isinstance(item, Bins) else item for item in asked.attributes]:
+def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
+    """Check the question against the declaration; write the detector's parameters out."""
+    metric = _metric(query.metric, declaration.columns)
+    if query.metric in [item.column if isinstance(item, Bins) else item for item in query.attributes]:
         raise InputError(
-            f"names the metric {asked.metric}",
+            f"names the metric {query.metric}",
             field="attributes",
             next_step="A record stands out *in* the metric.",
         )
-    attributes = read_attributes(asked.attributes, columns)
-    record = dict(asked.record)
-    own = _own(record, attributes, asked.metric, metric)
+    attributes = read_attributes(query.attributes, declaration.columns)
+    record: dict[str, Any] = dict(query.record)
+    own = _own_values(record, attributes, query.metric, metric)
     space = _space(attributes, own)
-    search = _named(SEARCHES, asked.search, "search")
-    detector = _detector(asked.detector, dict(asked.parameters))
-    limit = EXACT_LIMIT if has_compiled_kernel(detector) else MOST_CONTEXTS.bit_length() - 1
+    search = _named(SEARCHES, query.search, "search")
+    detector = _detector(query.detector, dict(query.parameters))
+    limit = most_free_bits(detector)
     if search.name == "exact" and space.free_bits > limit:
         raise InputError(
             f"would look at 2^{space.free_bits} contexts; exact goes up to 2^{limit} with {detector.name}",
             field="search",
             next_step="Use fewer attributes or values, or search='breadth_first'.",
         )
-    start = None
-    if asked.start is not None:
-        start = space.index(read_masks(dict(asked.start), attributes, own, field="start"))
-    target = None
-    if asked.utility == "overlap":
-        target = read_masks(dict(asked.target), attributes, own, field="target")
-    grid = Grid.of(metric)
-    return Plan(
+    settings = SearchSettings(
+        start=None if query.start is None else space.index(_masks(query.start, attributes, own, "start")),
+        starts=query.starts,
+        samples=query.samples,
+        tries=query.tries,
+    )
+    steps = MetricSteps.of(metric)
+    parameters = frozen_items(dataclasses.asdict(detector))  # type: ignore[call-overload]
+    return ExplainBinding(
+        query=query.model_copy(update={"parameters": parameters}),
+        declaration=declaration,
         attributes=attributes,
-        metric=asked.metric,
-        grid=grid,
+        metric_steps=steps,
+        record_steps=steps.steps(record[query.metric]),
         space=space,
-        cell=_cell(own, space.sizes),
-        steps=grid.steps(record[asked.metric]),
         detector=detector,
-        utility=asked.utility,
-        target=target,
+        target=_masks(query.target, attributes, own, "target") if query.utility == "overlap" else None,
         search=search,
-        samples=asked.samples,
-        tries=asked.tries,
-        start=start,
-        starts=asked.starts,
-        rate=search.rate(
-            asked.cost,
-            samples=asked.samples,
-            starts=asked.starts,
-            adjacency=declaration.adjacency,
-            rows=declaration.rows,
-        ),
+        settings=settings,
+        rate=search.rate(query.cost, settings, adjacency=declaration.adjacency, rows=declaration.rows),
     )
 
 
@@ -157,8 +137,8 @@ def _metric(name: str, columns: Mapping[str, Domain]) -> Interval:
     )
 
 
-def _own(
-    record: dict[str, Any], attributes: Sequence[Attribute], metric: str, domain: Interval
+def _own_values(
+    record: Mapping[str, Any], attributes: Sequence[Attribute], metric: str, domain: Interval
 ) -> tuple[int, ...]:
     """Return the numbers of the record's own values; the messages name fields, never values."""
     needed = [attribute.column for attribute in attributes] + [metric]
@@ -189,20 +169,52 @@ def _own(
 
 def _space(attributes: Sequence[Attribute], own: tuple[int, ...]) -> ContextSpace:
     sizes = tuple(len(attribute.values) for attribute in attributes)
-    if math.prod(sizes) > CELL_LIMIT:
-        raise InputError(
-            f"makes {math.prod(sizes):,} base cells; at most {CELL_LIMIT:,} are summarised",
-            field="attributes",
-            next_step="Use fewer attributes, or wider bins.",
-        )
+    cells, free = math.prod(sizes), sum(sizes) - len(sizes)
+    problem = None
+    if len(sizes) > MOST_ATTRIBUTES:
+        problem = f"are {len(sizes)}; groups are made of at most {MOST_ATTRIBUTES}"
+    elif cells > CELL_LIMIT:
+        problem = f"make {cells:,} base cells; at most {CELL_LIMIT:,} are summarised"
+    elif free > MOST_FREE_BITS:
+        problem = f"have {free} values besides the record's own; {MOST_FREE_BITS} can be searched"
+    if problem is not None:
+        raise InputError(problem, field="attributes", next_step="Use fewer attributes, or wider bins.")
     return ContextSpace(sizes, own)
 
 
-def _cell(own: Sequence[int], sizes: Sequence[int]) -> int:
-    cell = 0
-    for code, size in zip(own, sizes, strict=True):
-        cell = cell * size + code
-    return cell
+def _masks(given: Any, attributes: Sequence[Attribute], own: Sequence[int], field: str) -> tuple[int, ...]:
+    """Read a context that the asker gives, as bit masks; an attribute that is left out takes all values."""
+    chosen = dict(given)
+    known = {attribute.column: attribute for attribute in attributes}
+    for name in chosen:
+        if name not in known:
+            raise InputError(
+                f"{name!r} is not one of the attributes",
+                field=field,
+                next_step=f"Attributes: {', '.join(known)}.",
+            )
+    masks = []
+    for attribute, code in zip(attributes, own, strict=True):
+        values = chosen.get(attribute.column, attribute.values)
+        values = values if isinstance(values, list | tuple) else (values,)
+        unknown = [value for value in values if value not in attribute.values]
+        if unknown or not values:
+            raise InputError(
+                f"{attribute.column} has no value {unknown[0]!r}"
+                if unknown
+                else f"{attribute.column} has no values",
+                field=field,
+                next_step=f"Values: {', '.join(map(str, attribute.values))}.",
+            )
+        mask = sum(1 << number for number, value in enumerate(attribute.values) if value in values)
+        if not mask >> code & 1:
+            raise InputError(
+                f"leaves out the record's own value of {attribute.column}",
+                field=field,
+                next_step="A record can only stand out in a context that it is in.",
+            )
+        masks.append(mask)
+    return tuple(masks)
 
 
 def _named(table: Mapping[str, Item], name: str, field: str) -> Item:
@@ -211,7 +223,7 @@ def _named(table: Mapping[str, Item], name: str, field: str) -> Item:
     return table[name]
 
 
-def _detector(name: str, parameters: dict[str, Any]) -> Detector:
+def _detector(name: str, parameters: Mapping[str, Any]) -> Detector:
     kind = type(_named(DETECTORS, name, "detector"))
     try:
         return kind(**parameters)

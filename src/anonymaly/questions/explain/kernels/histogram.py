@@ -10,99 +10,97 @@ numbers; the work does not grow with the number of records but for the number of
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.detectors import Histogram, decimal
 from anonymaly.questions.explain.kernels import histogram_compiled
-from anonymaly.questions.explain.kernels.cells import check_span, checked_ragged, labels_of
-from anonymaly.questions.explain.kernels.order import Progress, share_few, share_out, walk
+from anonymaly.questions.explain.kernels.cells import AllValues, SortedValues, check_span
+from anonymaly.questions.explain.kernels.histogram_compiled import CellValues, ClassesBelow, Extent
+from anonymaly.questions.explain.kernels.kernel import Kernel, Progress
+from anonymaly.questions.explain.kernels.order import order_of, share_few, share_out
 from anonymaly.questions.explain.space import ContextSpace
 
 SINGLE_EDGES = 32  # of the nearest values on each side every one is an edge
 GROWTH = 24  # then every next edge leaves out a twenty-fourth of the values so far
 
 
-class HistogramKernel:
+class HistogramKernel(Kernel[SortedValues, Histogram]):
     """Says in which contexts a record's bin of the histogram is nearly empty.
 
     Parameters
     ----------
     space
         The contexts.
-    value
-        The record's value on the metric's grid.
-    values, offsets
-        The other records' values of each base cell in order. Cell c's lie from ``offsets[c]`` to
-        ``offsets[c+1]``.
+    cells
+        All values of each base cell in order.
     detector
         The fraction that an outlier's bin does not reach.
 
     Examples
     --------
+    >>> from anonymaly.questions.explain.kernels.cells import Ragged
     >>> space = ContextSpace((2,), (0,))
-    >>> cells = [1, 2, 3, 4, 5, 6, 7, 88, 89], [0, 7, 9]
-    >>> kernel = HistogramKernel(space, 90, *cells, Histogram(fraction=0.2))
+    >>> others = Ragged(np.array([1, 2, 3, 4, 5, 6, 7, 88, 89]), np.array([0, 7, 9]))
+    >>> kernel = HistogramKernel(space, SortedValues(90, others), Histogram(fraction=0.2))
     >>> kernel.valid().tolist()
     [True, False]
     >>> kernel.valid_at([1]).tolist()
     [False]
     """
 
-    def __init__(
-        self,
-        space: ContextSpace,
-        value: int,
-        values: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-        detector: Histogram,
-    ) -> None:
+    def __init__(self, space: ContextSpace, cells: SortedValues, detector: Histogram) -> None:
         self._space = space
-        numbers, self._offsets = checked_ragged(space, values, offsets)
-        self._values = numbers - value
-        cells = labels_of(self._offsets)
-        if ((np.diff(self._values) < 0) & (np.diff(cells) == 0)).any():
+        others = cells.others.checked(space)
+        values, offsets = others.values - cells.record, others.offsets
+        if ((np.diff(values) < 0) & (np.diff(others.cells) == 0)).any():
             raise ValueError("the values of a cell should be in order")
-        check_span(self._values.min(initial=0), self._values.max(initial=0), len(self._values))
+        check_span(values.min(initial=0), values.max(initial=0), len(values))
         fraction = decimal(detector.fraction)
         self._fraction = fraction.numerator, fraction.denominator
-        self._counts = np.diff(self._offsets)
+        edges = _edges(np.sort(values))
+        self._cells = CellValues(
+            bits=space.cell_bits,
+            values=values,
+            offsets=offsets,
+            edges=edges,
+            below=np.stack(
+                [np.searchsorted(values[start:end], edges) for start, end in pairwise(offsets)]
+            ).astype(np.int64),
+        )
         # V, at 0, is in every context: it may stand for a cell without values.
-        filled = np.flatnonzero(self._counts)
-        self._smallest, self._largest = np.zeros((2, space.cells), dtype=np.int64)
-        self._smallest[filled] = np.minimum(self._values[self._offsets[filled]], 0)
-        self._largest[filled] = np.maximum(self._values[self._offsets[filled + 1] - 1], 0)
-        self._edges = _edges(np.sort(self._values))
-        # How many of a cell's values lie below each edge.
-        self._below = np.stack(
-            [
-                np.searchsorted(self._values[start:end], self._edges)
-                for start, end in zip(self._offsets[:-1], self._offsets[1:], strict=True)
-            ]
-        ).astype(np.int64)
+        self._extent = Extent(np.diff(offsets), *np.zeros((2, space.cells), dtype=np.int64))
+        filled = np.flatnonzero(self._extent.counts)
+        self._extent.smallest[filled] = np.minimum(values[offsets[filled]], 0)
+        self._extent.largest[filled] = np.maximum(values[offsets[filled + 1] - 1], 0)
+
+    @classmethod
+    def needs(cls, detector: Histogram) -> AllValues:
+        """All values: any of them may be at the edge of V's bin."""
+        return AllValues()
 
     def valid(self, progress: Progress | None = None) -> Booleans:
-        """Return the verdict for every context; progress is told how many are done."""
-        order = walk(self._space)
-        bases, inner, (bits, slots, merged) = order.prefix_bases, order.inner, order.padded()
-        class_counts = np.array([field.classes for field in order.fields], dtype=np.int64)
-        counts = order.prefix_table(self._counts, np.add)
-        smallest = order.prefix_table(self._smallest, np.minimum)
-        largest = order.prefix_table(self._largest, np.maximum)
-        below = np.zeros((order.fields[0].classes, len(self._edges)), dtype=np.int64)
-        below[order.first_classes] = self._below
-        room = max([field.classes for field in order.fields[1:]], default=1)
-        cell_bits = self._space.cell_bits
+        """Return the verdict for every context; ``progress`` gets how many are done."""
+        order = order_of(self._space)
+        extent = Extent(
+            order.prefix_table(self._extent.counts, np.add),
+            order.prefix_table(self._extent.smallest, np.minimum),
+            order.prefix_table(self._extent.largest, np.maximum),
+        )
+        edges = len(self._cells.edges)
+        below = np.zeros((order.fields[0].classes, edges), dtype=np.int64)
+        below[order.first_classes] = self._cells.below
+        later = max([field.classes for field in order.fields[1:]], default=1)
         verdicts = np.empty(self._space.size, dtype=np.bool_)
 
         def work(start: int, end: int) -> None:
             histogram_compiled.judge_prefixes(
-                start, end, bases, inner.shift, bits, class_counts, slots, merged,
-                counts, smallest, largest, below,
-                np.empty((len(bits), room, len(self._edges)), dtype=np.int64),
-                np.empty((3, 1 << inner.bits), dtype=np.int64), self._edges, self._below,
-                self._values, self._offsets, cell_bits, self._fraction, verdicts,
+                start, end, order.arrays, order.inner.shift, extent, self._cells,
+                ClassesBelow(below, np.empty((len(order.fields), later, edges), dtype=np.int64)),
+                Extent(*np.empty((3, 1 << order.inner.bits), dtype=np.int64)), self._fraction, verdicts,
             )  # fmt: skip
 
         share_out(order, work, progress)
@@ -115,10 +113,9 @@ class HistogramKernel:
         share_few(
             len(chosen),
             lambda start, end: histogram_compiled.judge_contexts(
-                chosen[start:end], self._counts, self._smallest, self._largest, self._edges, self._below,
-                self._values, self._offsets, self._space.cell_bits, self._fraction, verdicts[start:end],
+                chosen[start:end], self._extent, self._cells, self._fraction, verdicts[start:end]
             ),
-        )  # fmt: skip
+        )
         return verdicts
 
 

@@ -1,54 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What judges a record in every context: one kernel for each detector.
-
-Kernels take small summaries of base cells, never the table, and agree exactly with the plain detectors.
-"""
+"""What every kernel is: small summaries of base cells in, a verdict for each context out."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.questions.explain.kernels.generic import MOST_CONTEXTS, GenericKernel
-from anonymaly.questions.explain.kernels.grubbs import GrubbsKernel
-from anonymaly.questions.explain.kernels.histogram import HistogramKernel
-from anonymaly.questions.explain.kernels.lof import LofKernel
-from anonymaly.questions.explain.kernels.order import Progress
-from anonymaly.questions.explain.kernels.populations import overlaps, populations
+from anonymaly.core.arrays import Booleans
+from anonymaly.detectors import Detector
+from anonymaly.questions.explain.kernels.cells import CellNeed
+from anonymaly.questions.explain.space import ContextSpace
 
-__all__ = [
-    "MOST_CONTEXTS",
-    "GenericKernel",
-    "GrubbsKernel",
-    "HistogramKernel",
-    "Kernel",
-    "LofKernel",
-    "has_compiled_kernel",
-    "overlaps",
-    "populations",
-]
+Cells = TypeVar("Cells")
+Rule = TypeVar("Rule", bound=Detector)
+Progress = Callable[[int], object]
 
 
-class Kernel(Protocol):
-    """Says in which contexts a record is an outlier."""
+class Kernel(ABC, Generic[Cells, Rule]):
+    """Says in which contexts a record is an outlier; agrees exactly with the plain detector.
 
-    def valid(self, progress: Progress | None = None) -> npt.NDArray[np.bool_]:
-        """Return the verdict for every context; progress is told, in this thread, how many are done."""
-
-    def valid_at(self, indices: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Return the verdict for each of a few contexts."""
-
-
-def has_compiled_kernel(detector: Detector) -> bool:
-    """Return whether a detector has a kernel of its own, and so no limit of 65,536 contexts.
-
-    Examples
-    --------
-    >>> from anonymaly.detectors import DETECTORS
-    >>> [name for name, detector in DETECTORS.items() if not has_compiled_kernel(detector)]
-    ['mad']
+    Parameters
+    ----------
+    space
+        The contexts.
+    cells
+        What ``needs`` names, of the other records of each base cell.
+    detector
+        The rule, with its parameters.
     """
-    return isinstance(detector, LocalOutlierFactor | Grubbs | Histogram)
+
+    @abstractmethod
+    def __init__(self, space: ContextSpace, cells: Cells, detector: Rule) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def needs(cls, detector: Rule) -> CellNeed:
+        """Return what is to be read of each base cell."""
+
+    @abstractmethod
+    def valid(self, progress: Progress | None = None) -> Booleans:
+        """Return the verdict for every context; ``progress`` gets, in this thread, how many are done."""
+
+    @abstractmethod
+    def valid_at(self, indices: npt.ArrayLike) -> Booleans:
+        """Return the verdict for each of a few contexts."""
