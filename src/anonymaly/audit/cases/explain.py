@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``explain`` claims, written from its GUARANTEE.md rather than from its code."""
+"""What ``explain`` claims, written from its GUARANTEE.md and not from its code, and its planted faults."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, product
@@ -15,6 +15,7 @@ import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
 from anonymaly.core.epsilon import Number, to_fraction
@@ -22,14 +23,18 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
+from anonymaly.noise import Noise
 from anonymaly.promise import Database
-from anonymaly.questions.explain.context import Context
+from anonymaly.questions.explain.binding import ExplainBinding
+from anonymaly.questions.explain.mechanism import SummarisedContexts, release_context
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import Summary
+from anonymaly.questions.explain.value import Context
 
 AuditedSearch = Literal["exact", "breadth_first"]
 Row = tuple[str, str, int]
 Law = dict[str, float]
+Release = Callable[[Summary, ExplainBinding, Noise], Context | None]
 
 NOTHING = "nothing"  # the one constant outcome
 DETECTOR = "grubbs"
@@ -275,3 +280,99 @@ def _visits(
 
 def _differing(first: str, second: str) -> int:
     return sum(one != other for one, other in zip(first, second, strict=True))
+
+
+# ---- planted faults --------------------------------------------------------------------------------------
+
+SMALL = 6  # the populations of the worst pair's contexts are on both sides of it
+
+
+def _released(release: Release, **options: Any) -> Case:
+    """Return the case of an explain that releases in another way; its claims stay those of the real one."""
+
+    class BrokenExplain(Explain):
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            return tuple(
+                dataclasses.replace(
+                    stage, release=lambda summary, released, noise: release(summary, bound, noise)
+                )
+                for stage in super().stages(bound)
+            )
+
+    return explain_case(**{"epsilon": "1", **options, "kind": BrokenExplain})
+
+
+def _twice_the_rate(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    return release_context(summary, dataclasses.replace(bound, rate=2 * bound.rate), noise)
+
+
+def _steered_start(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Begin at the best valid context instead of blind ones."""
+    contexts = SummarisedContexts(summary, bound)
+    every = np.arange(bound.space.size, dtype=np.int64)
+    valid = every[contexts.valid(every)]
+    if not len(valid):
+        return None
+    best = int(valid[np.argmax(contexts.utilities()[valid])])
+    settings = dataclasses.replace(bound.settings, start=best, starts=1)
+    return release_context(summary, dataclasses.replace(bound, settings=settings), noise)
+
+
+def _domain_from_data(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Choose among contexts of values that occur, instead of all that are declared."""
+    counts = summary.counts.others.reshape(bound.space.sizes)
+    occurring = []
+    for axis, own in enumerate(bound.space.own):
+        seen = np.moveaxis(counts, axis, 0).reshape(counts.shape[axis], -1).any(axis=1)
+        occurring.append(1 << own | sum(1 << int(value) for value in np.flatnonzero(seen)))
+    contexts = SummarisedContexts(summary, bound)
+    every = np.arange(bound.space.size, dtype=np.int64)
+    known = np.array(
+        [
+            all(mask & ~seen == 0 for mask, seen in zip(bound.space.masks(index), occurring, strict=True))
+            for index in range(bound.space.size)
+        ]
+    )
+    candidates, valid = every[known], contexts.valid(every)[known]
+    if not (summary.counts.present and valid.any()):
+        return None
+    chosen = candidates[noise.choose(contexts.utilities()[known], bound.rate, valid=valid)]
+    return Context.of(bound.attributes, bound.space.masks(int(chosen)))
+
+
+def _withheld_when_small(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Keep back a group of few records, as if that were safer: it gives its exact population away."""
+    context = release_context(summary, bound, noise)
+    if context is None:
+        return None
+    population = SummarisedContexts(summary, bound).utilities()[bound.space.index_of_bits(context.bits)]
+    return context if population >= SMALL else None
+
+
+def _reused() -> Case:
+    kept: list[Context | None] = []
+
+    def release(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+        if not kept:
+            kept.append(release_context(summary, bound, noise))
+        return kept[0]
+
+    return _released(release)
+
+
+def _fixed_seed(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    return release_context(summary, bound, Noise.seeded(7))
+
+
+EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
+    Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
+    # Twice the rate is just what add/remove would have bought.
+    Mutant(
+        "replace charged like add/remove", "bound", lambda: _released(_twice_the_rate, adjacency="replace")
+    ),
+    Mutant("start steered by utility", "bound", lambda: _released(_steered_start, search="breadth_first")),
+    Mutant("domain from data", "replay", lambda: _released(_domain_from_data)),
+    Mutant("withheld when small", "bound", lambda: _released(_withheld_when_small)),
+    Mutant("noise reused for a second answer", "replay", _reused),
+    Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
+)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.explain.kernels.order import order_of
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import walk
 
 
 def populations(space: ContextSpace, counts: npt.ArrayLike) -> Integers:
@@ -30,7 +30,7 @@ def populations(space: ContextSpace, counts: npt.ArrayLike) -> Integers:
     >>> populations(ContextSpace((2, 2), (0, 0)), [5, 4, 3, 2]).tolist()
     [6, 10, 9, 15]
     """
-    order = walk(space, natural=True)
+    order = order_of(space, natural=True)
     given = np.asarray(counts, dtype=np.int64)
     if given.shape != (space.cells,):
         raise ValueError(f"{space.cells} base cells need as many counts, not {given.shape}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong in 000 as printed, or easily done wrong: each fault shows on a table of a few rows."""
+"""Faults of Shafieinejad et al. 2021 as printed, and others easily made, show on tables of a few rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import inf, log
@@ -13,10 +14,9 @@ import numpy as np
 import pytest
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
-from anonymaly.questions.explain.searches import graph
+from anonymaly.questions.explain.searches import SEARCHES, SearchSettings, graph
 from anonymaly.questions.explain.searches.graph import KnownContexts, choose, valid_neighbours
-from tests.questions.explain.search_laws import (
+from tests.questions.explain.searches.laws import (
     HALF,
     EveryOutcome,
     Law,
@@ -25,6 +25,8 @@ from tests.questions.explain.search_laws import (
     naive_law,
     populations,
     real_law,
+    run,
+    settings,
 )
 
 DOUBLE = 1 / HALF
@@ -34,22 +36,22 @@ PATIENCE = 2_000
 # ---- loops that do not end -------------------------------------------------------------------------------
 
 
-def _algorithm_2(oracle: KnownContexts, n: int, noise: Noise) -> Iterator[set[int]]:
+def _algorithm_2(contexts: KnownContexts, n: int, noise: Noise) -> Iterator[set[int]]:
     found: set[int] = set()
     while len(found) <= n:
-        context = noise.uniform(1 << oracle.free_bits)
-        if oracle.validity[context]:
+        context = noise.uniform(1 << contexts.free_bits)
+        if contexts.validity[context]:
             found.add(context)
         yield found
 
 
-def _algorithm_3(oracle: KnownContexts, start: int, n: int, noise: Noise) -> Iterator[list[int]]:
+def _algorithm_3(contexts: KnownContexts, start: int, n: int, noise: Noise) -> Iterator[list[int]]:
     current, found = start, [start]
     connected = [start]
     while len(found) <= n and connected:
-        connected = [current ^ 1 << bit for bit in range(oracle.free_bits)]
+        connected = [current ^ 1 << bit for bit in range(contexts.free_bits)]
         neighbour = connected[noise.uniform(len(connected))]
-        if oracle.validity[neighbour]:
+        if contexts.validity[neighbour]:
             found.append(neighbour)
             current = neighbour
         else:
@@ -58,32 +60,30 @@ def _algorithm_3(oracle: KnownContexts, start: int, n: int, noise: Noise) -> Ite
 
 
 def test_algorithm_2_as_printed_does_not_end_with_few_valid_contexts_and_ours_does() -> None:
-    oracle, noise = known(2, [1, 2], [0, 3, 5, 0]), Noise.seeded(1)
-    assert len(list(islice(_algorithm_2(oracle, 1, noise), PATIENCE))) < PATIENCE
-    assert len(list(islice(_algorithm_2(oracle, 2, noise), PATIENCE))) == PATIENCE
-    answer = SEARCHES["uniform"].run(oracle, rate=Fraction(9), noise=noise, samples=3, tries=100)
+    contexts, noise = known(2, [1, 2], [0, 3, 5, 0]), Noise.seeded(1)
+    assert len(list(islice(_algorithm_2(contexts, 1, noise), PATIENCE))) < PATIENCE
+    assert len(list(islice(_algorithm_2(contexts, 2, noise), PATIENCE))) == PATIENCE
+    answer = run("uniform", contexts, rate=Fraction(9), noise=noise, samples=3, tries=100)
     assert answer == 2
 
 
 def test_algorithm_3_as_printed_does_not_leave_a_lonely_start_and_ours_does() -> None:
-    oracle, noise = known(2, [0, 3], [1, 0, 0, 9]), Noise.seeded(1)
-    walk = list(islice(_algorithm_3(oracle, 0, 2, noise), PATIENCE))
+    contexts, noise = known(2, [0, 3], [1, 0, 0, 9]), Noise.seeded(1)
+    walk = list(islice(_algorithm_3(contexts, 0, 2, noise), PATIENCE))
     assert len(walk) == PATIENCE
     assert walk[-1] == [0]
-    answer = SEARCHES["random_walk"].run(
-        oracle, rate=Fraction(1), noise=noise, start=0, samples=3, tries=10**9
-    )
+    answer = run("random_walk", contexts, rate=Fraction(1), noise=noise, start=0, samples=3, tries=10**9)
     assert answer == 0
 
 
 def test_flipping_in_place_as_printed_visits_contexts_that_are_no_neighbours() -> None:
-    oracle = known(3, range(8), [0] * 8)
+    contexts = known(3, range(8), [0] * 8)
     child, printed = 0, []
     for bit in range(3):
         child ^= 1 << bit
         printed.append(child)
     assert printed == [0b001, 0b011, 0b111]
-    assert valid_neighbours(oracle, 0) == [0b001, 0b010, 0b100]
+    assert valid_neighbours(contexts, 0) == [0b001, 0b010, 0b100]
 
 
 # ---- what may not steer a search -------------------------------------------------------------------------
@@ -94,43 +94,46 @@ Function = Callable[..., int | None]
 def _start_at_the_best(inner: str) -> Function:
     """Begin at the largest valid context, as a data owner's "initial search" might."""
 
-    def search(oracle: KnownContexts, *, start: int | None, **options: Any) -> int | None:
-        valid = np.flatnonzero(oracle.validity)
-        best = int(valid[np.argmax(oracle.utilities[valid])])
-        return SEARCHES[inner].run(oracle, start=best, **options)
+    def search(contexts: KnownContexts, given: SearchSettings, **options: Any) -> int | None:
+        valid = np.flatnonzero(contexts.validity)
+        best = int(valid[np.argmax(contexts.utilities[valid])])
+        return SEARCHES[inner].run(contexts, replace(given, start=best), **options)
 
     return search
 
 
 def _give_up_when_small(inner: str) -> Function:
-    def search(oracle: KnownContexts, **options: Any) -> int | None:
-        answer = SEARCHES[inner].run(oracle, **options)
-        return answer if answer is not None and oracle.utilities[answer] >= 3 else None
+    def search(contexts: KnownContexts, given: SearchSettings, **options: Any) -> int | None:
+        answer = SEARCHES[inner].run(contexts, given, **options)
+        return answer if answer is not None and contexts.utilities[answer] >= 3 else None
 
     return search
 
 
-def _stop_when_satisfied(oracle: KnownContexts, **options: Any) -> int | None:
+def _stop_when_satisfied(
+    contexts: KnownContexts, given: SearchSettings, rate: Fraction, noise: Noise
+) -> int | None:
     """End the walk at the first context that is large enough."""
-    context, noise = options["start"], options["noise"]
+    context: Any = given.start
     met = [context]
-    while len(met) < options["samples"] and oracle.utilities[context] < 3:
-        neighbours = valid_neighbours(oracle, context)
+    while len(met) < given.samples and contexts.utilities[context] < 3:
+        neighbours = valid_neighbours(contexts, context)
         context = neighbours[noise.uniform(len(neighbours))]
         met.append(context)
-    return choose(oracle, list(dict.fromkeys(met)), options["rate"], noise)
+    return choose(contexts, list(dict.fromkeys(met)), rate, noise)
 
 
-def _greedy(oracle: KnownContexts, **options: Any) -> int | None:
+def _greedy(contexts: KnownContexts, given: SearchSettings, rate: Fraction, noise: Noise) -> int | None:
     """Depth first without noise on the way, as the algorithm without privacy goes."""
-    context, visited = options["start"], [options["start"]]
-    while len(visited) < options["samples"]:
-        children = [child for child in valid_neighbours(oracle, context) if child not in visited]
+    context: Any = given.start
+    visited = [context]
+    while len(visited) < given.samples:
+        children = [child for child in valid_neighbours(contexts, context) if child not in visited]
         if not children:
             break
-        context = max(children, key=lambda child: int(oracle.utilities[child]))
+        context = max(children, key=lambda child: int(contexts.utilities[child]))
         visited.append(context)
-    return choose(oracle, visited, options["rate"], options["noise"])
+    return choose(contexts, visited, rate, noise)
 
 
 def _most_lost(
@@ -140,8 +143,8 @@ def _most_lost(
     worst: Any = 1
     laws: dict[tuple[int, ...], Law] = {}
     for counts in product(range(3), repeat=4):
-        oracle = known(2, valid, populations((2, 2), counts))
-        laws[counts] = real_law(name, oracle, function=function, **parameters)
+        contexts = known(2, valid, populations((2, 2), counts))
+        laws[counts] = real_law(name, contexts, function=function, **parameters)
     for counts, law in laws.items():
         for place in range(4):
             more = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
@@ -170,7 +173,7 @@ FAULTS: dict[str, tuple[Function, str, dict[str, Any]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_search_steered_by_utility_loses_more_than_its_charge_and_ours_does_not(fault: str) -> None:
     function, name, parameters = FAULTS[fault]
-    charge = DOUBLE ** SEARCHES[name].draws(parameters.get("samples", 1))
+    charge = DOUBLE ** SEARCHES[name].draws(settings(**parameters))
     assert _most_lost(function, name, **parameters) > charge
     assert _most_lost(None, name, **parameters) <= charge
 
@@ -225,25 +228,25 @@ def _laws(name: str) -> list[Law]:
     ]
 
 
-def _neighbours_in_place(oracle: KnownContexts, context: int) -> list[int]:
+def _neighbours_in_place(contexts: KnownContexts, context: int) -> list[int]:
     found = []
-    for bit in range(oracle.free_bits):
+    for bit in range(contexts.free_bits):
         context ^= 1 << bit
-        if oracle.validity[context]:
+        if contexts.validity[context]:
             found.append(context)
     return found
 
 
-def _neighbours_unchecked(oracle: KnownContexts, context: int) -> list[int]:
-    return [context ^ 1 << bit for bit in range(oracle.free_bits)]
+def _neighbours_unchecked(contexts: KnownContexts, context: int) -> list[int]:
+    return [context ^ 1 << bit for bit in range(contexts.free_bits)]
 
 
-def _start_unchecked(oracle: KnownContexts, start: int | None, tries: int, noise: Noise) -> int | None:
-    return start
+def _start_unchecked(contexts: KnownContexts, given: SearchSettings, noise: Noise) -> int | None:
+    return given.start
 
 
-def _choose_the_best(oracle: KnownContexts, candidates: list[int], rate: Fraction, noise: Noise) -> int:
-    return max(candidates, key=lambda context: int(oracle.utilities[context]))
+def _choose_the_best(contexts: KnownContexts, candidates: list[int], rate: Fraction, noise: Noise) -> int:
+    return max(candidates, key=lambda context: int(contexts.utilities[context]))
 
 
 @pytest.mark.parametrize("name", ["random_walk", "depth_first", "breadth_first"])
@@ -266,6 +269,6 @@ def test_a_fault_in_a_shared_step_changes_the_law(
 
 
 def test_an_invalid_start_is_drawn_again_and_not_replaced_by_a_neighbour() -> None:
-    oracle = known(2, [3], [0, 0, 0, 7])
-    law = EveryOutcome().law(lambda noise: graph.starting_context(oracle, None, 2, noise))
+    contexts = known(2, [3], [0, 0, 0, 7])
+    law = EveryOutcome().law(lambda noise: graph.starting_context(contexts, settings(tries=2), noise))
     assert law == {3: Fraction(7, 16), None: Fraction(9, 16)}

@@ -13,9 +13,8 @@ import pytest
 
 from anonymaly.audit.fit import fit_outcomes
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
-from anonymaly.questions.explain.searches import graph
-from tests.questions.explain.search_laws import (
+from anonymaly.questions.explain.searches import SEARCHES, graph
+from tests.questions.explain.searches.laws import (
     HALF,
     EveryOutcome,
     choice_by_permutations,
@@ -23,6 +22,8 @@ from tests.questions.explain.search_laws import (
     known,
     naive_law,
     real_law,
+    run,
+    settings,
 )
 
 NAMES = list(SEARCHES)
@@ -92,10 +93,10 @@ def test_the_exact_law_of_a_search_is_that_of_its_description(name: str, graph_n
     free_bits, valid = GRAPHS[graph_name]
     for seed, case in enumerate(_cases(name, free_bits, len(valid))):
         for x in (HALF, Fraction(1, 3)):
-            oracle = known(free_bits, valid, _utilities(free_bits, seed))
-            law = real_law(name, oracle, x=x, **case)
+            contexts = known(free_bits, valid, _utilities(free_bits, seed))
+            law = real_law(name, contexts, x=x, **case)
             assert sum(law.values()) == 1
-            assert law == naive_law(name, oracle, x=x, **case), case
+            assert law == naive_law(name, contexts, x=x, **case), case
 
 
 @pytest.mark.parametrize("name", ["random_walk", "depth_first", "breadth_first"])
@@ -105,17 +106,17 @@ def test_the_exact_law_from_several_starts_is_that_of_its_description(name: str,
     cases = product([None, 0, 2], [2, 3], [1, 2, 4], [1, 2] if free_bits == 2 else [1])
     for seed, (start, starts, samples, tries) in enumerate(cases):
         case: dict[str, Any] = {"start": start, "starts": starts, "samples": samples, "tries": tries}
-        oracle = known(free_bits, valid, _utilities(free_bits, seed))
-        law = real_law(name, oracle, **case)
+        contexts = known(free_bits, valid, _utilities(free_bits, seed))
+        law = real_law(name, contexts, **case)
         assert sum(law.values()) == 1
-        assert law == naive_law(name, oracle, **case), case
+        assert law == naive_law(name, contexts, **case), case
 
 
 @pytest.mark.parametrize("name", ["depth_first", "breadth_first"])
 def test_several_starts_lead_to_what_one_cannot_reach(name: str) -> None:
-    oracle = known(2, [0, 3], [1, 0, 0, 9])
-    assert set(real_law(name, oracle, start=0, samples=4, tries=2)) == {0}
-    assert set(real_law(name, oracle, start=0, starts=2, samples=4, tries=2)) == {0, 3}
+    contexts = known(2, [0, 3], [1, 0, 0, 9])
+    assert set(real_law(name, contexts, start=0, samples=4, tries=2)) == {0}
+    assert set(real_law(name, contexts, start=0, starts=2, samples=4, tries=2)) == {0, 3}
 
 
 @pytest.mark.parametrize("name", ["random_walk", "depth_first", "breadth_first"])
@@ -123,9 +124,9 @@ def test_the_exact_law_on_random_graphs_of_sixteen_contexts(name: str) -> None:
     draw = random.Random(5)
     for _ in range(12):
         valid = [context for context in range(16) if draw.random() < 0.6] or [3]
-        oracle = known(4, valid, [draw.randint(0, 3) for _ in range(16)])
+        contexts = known(4, valid, [draw.randint(0, 3) for _ in range(16)])
         case: dict[str, Any] = {"start": draw.choice(valid), "samples": draw.randint(2, 4), "tries": 3}
-        assert real_law(name, oracle, **case) == naive_law(name, oracle, **case)
+        assert real_law(name, contexts, **case) == naive_law(name, contexts, **case)
 
 
 @pytest.mark.parametrize("first_block", [1, 2])
@@ -133,11 +134,11 @@ def test_the_exact_law_on_random_graphs_of_sixteen_contexts(name: str) -> None:
 def test_drawing_in_blocks_changes_no_law(
     name: str, first_block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    oracle = known(2, [1, 2, 3], [9, 0, 2, 1])
-    whole = real_law(name, oracle, samples=2, tries=4)
+    contexts = known(2, [1, 2, 3], [9, 0, 2, 1])
+    whole = real_law(name, contexts, samples=2, tries=4)
     monkeypatch.setattr(graph, "FIRST_BLOCK", first_block)
     monkeypatch.setattr(graph, "LARGEST_BLOCK", 2)
-    assert real_law(name, oracle, samples=2, tries=4) == whole
+    assert real_law(name, contexts, samples=2, tries=4) == whole
 
 
 SAMPLED: list[tuple[str, str, dict[str, Any]]] = [
@@ -154,8 +155,8 @@ UTILITIES = [0, 3, 1, 2, 4, 2, 0, 1]
 
 
 def _sampled(name: str, graph_name: str, case: dict[str, Any], rate: Fraction, count: int) -> list[Any]:
-    oracle, noise = known(*GRAPHS[graph_name], UTILITIES), Noise.seeded(11)
-    return [SEARCHES[name].run(oracle, rate=rate, noise=noise, **case) for _ in range(count)]
+    contexts, noise = known(*GRAPHS[graph_name], UTILITIES), Noise.seeded(11)
+    return [run(name, contexts, rate=rate, noise=noise, **case) for _ in range(count)]
 
 
 @pytest.mark.parametrize(("name", "graph_name", "case"), SAMPLED)
@@ -182,12 +183,12 @@ def test_a_wrong_rate_or_a_wrong_size_does_not_follow_it(
 def test_no_course_of_a_search_draws_by_utility_more_often_than_is_paid_for(name: str) -> None:
     for free_bits, valid in GRAPHS.values():
         for samples in (1, 2, 3):
-            oracle = known(free_bits, valid, [0] * (1 << free_bits))
+            contexts = known(free_bits, valid, [0] * (1 << free_bits))
             for starts in (1, 2):
                 noise, tries = EveryOutcome(), 2 if free_bits < 3 else 1
 
-                def course(draws: Any, oracle: Any = oracle, **case: Any) -> Any:
-                    return SEARCHES[name].run(oracle, rate=Fraction(1), noise=draws, **case)
+                def course(draws: Any, contexts: Any = contexts, **case: Any) -> Any:
+                    return run(name, contexts, rate=Fraction(1), noise=draws, **case)
 
                 noise.law(partial(course, samples=samples, starts=starts, tries=tries))
-                assert noise.choices <= SEARCHES[name].draws(samples, starts)
+                assert noise.choices <= SEARCHES[name].draws(settings(samples=samples, starts=starts))

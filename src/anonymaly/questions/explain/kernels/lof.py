@@ -13,29 +13,26 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.core.arrays import Booleans, Integers
+from anonymaly.core.arrays import Booleans, Bytes, Integers
 from anonymaly.detectors import LocalOutlierFactor
 from anonymaly.detectors.local_outlier_factor import exceeds, reach_sums
-from anonymaly.questions.explain import lof_compiled
-from anonymaly.questions.explain.cells import check_span, checked_ragged, labels_of
+from anonymaly.questions.explain.kernels import lof_compiled
+from anonymaly.questions.explain.kernels.cells import Nearest, NearestValues, Ragged, check_span
+from anonymaly.questions.explain.kernels.kernel import Kernel, Progress
+from anonymaly.questions.explain.kernels.lof_compiled import Row, Side, SideLists
+from anonymaly.questions.explain.kernels.order import order_of, share_few, share_out
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import Progress, share_few, share_out, walk
 
 
-class LofKernel:
+class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
     """Says in which contexts a record's local outlier factor is above the threshold.
 
     Parameters
     ----------
     space
         The contexts.
-    value
-        The record's value on the metric's grid.
-    below_values, below_offsets
-        Of each base cell the other records' values at most as large as the record's, nearest first: at
-        least the 2k nearest, with multiplicity, or all. Cell c's lie from ``offsets[c]`` to ``offsets[c+1]``.
-    above_values, above_offsets
-        The same of the larger values.
+    cells
+        Of each base cell at least the 2k nearest values on either side, with multiplicity, or all.
     detector
         The number of neighbours and the threshold.
 
@@ -44,40 +41,34 @@ class LofKernel:
     Among values 10, 11, 12 and 13 of the first cell, 30 stands out; with 28 and 29 of the other it does not.
 
     >>> space = ContextSpace((2,), (0,))
-    >>> below = [13, 12, 11, 10, 29, 28], [0, 4, 6]
-    >>> kernel = LofKernel(space, 30, *below, [], [0, 0, 0], LocalOutlierFactor(k=2))
+    >>> below = Ragged(np.array([13, 12, 11, 10, 29, 28]), np.array([0, 4, 6]))
+    >>> above = Ragged(np.array([]), np.array([0, 0, 0]))
+    >>> kernel = LofKernel(space, NearestValues(30, below, above), LocalOutlierFactor(k=2))
     >>> kernel.valid().tolist()
     [True, False]
     >>> kernel.valid_at([1]).tolist()
     [False]
     """
 
-    def __init__(
-        self,
-        space: ContextSpace,
-        value: int,
-        below_values: npt.ArrayLike,
-        below_offsets: npt.ArrayLike,
-        above_values: npt.ArrayLike,
-        above_offsets: npt.ArrayLike,
-        detector: LocalOutlierFactor,
-    ) -> None:
+    def __init__(self, space: ContextSpace, cells: NearestValues, detector: LocalOutlierFactor) -> None:
         self._space, self._detector = space, detector
-        self._below = self._side(value, below_values, below_offsets, -1)
-        self._above = self._side(value, above_values, above_offsets, 1)
+        self._below = self._side(cells.record, cells.below, -1)
+        self._above = self._side(cells.record, cells.above, 1)
         check_span(
             min(self._below[0], default=0),
             max(self._above[0], default=0),
             len(self._below[0]) + len(self._above[0]),
         )
 
-    def _side(
-        self, value: int, values: npt.ArrayLike, offsets: npt.ArrayLike, sign: int
-    ) -> tuple[Integers, Integers]:
+    @classmethod
+    def needs(cls, detector: LocalOutlierFactor) -> Nearest:
+        """2k on each side decide the factor, whatever else there is (see `reach_sums`)."""
+        return Nearest(2 * detector.k)
+
+    def _side(self, record: int, given: Ragged, sign: int) -> tuple[Integers, Integers]:
         """Return one side's distances with their sign, nearest first, each with its cell."""
-        numbers, bounds = checked_ragged(self._space, values, offsets)
-        cells = labels_of(bounds)
-        distances = numbers - value
+        side = given.checked(self._space)
+        cells, distances = side.cells, side.values - record
         if ((distances > 0) if sign < 0 else (distances <= 0)).any():
             raise ValueError(
                 "values equal to the record's belong to the lower side, larger ones to the upper"
@@ -89,29 +80,17 @@ class LofKernel:
         return np.ascontiguousarray(distances[kept]), np.ascontiguousarray(cells[kept])
 
     def valid(self, progress: Progress | None = None) -> Booleans:
-        """Return the verdict for every context; progress is told how many are done."""
-        order = walk(self._space)
+        """Return the verdict for every context; ``progress`` gets how many are done."""
+        order = order_of(self._space)
         k, threshold = self._detector.k, self._detector.threshold
         verdicts = np.empty(self._space.size, dtype=np.uint8)
-        bases, (bits, slots, merged) = order.prefix_bases, order.padded()
         sides = [(distances, order.first_classes[cells]) for distances, cells in (self._below, self._above)]
-        longest = max(1, len(sides[0][0]), len(sides[1][0]))
-        counts = np.array([field.classes for field in order.fields], dtype=np.int64)
 
         def work(start: int, end: int) -> None:
-            lists = np.empty((2, len(bits), longest), dtype=np.int64)
-            labels = np.empty((2, len(bits), longest), dtype=np.int64)
-            lengths = np.empty((2, len(bits)), dtype=np.int64)
-            for side, (distances, classes) in enumerate(sides):
-                lists[side, 0, : len(distances)] = distances
-                labels[side, 0, : len(classes)] = classes
-                lengths[side, 0] = len(distances)
-            filled = np.empty(int(counts.max()), dtype=np.int64)
-            admitted = lof_compiled.bits_scratch(k, order.inner.bits)
-            room = lof_compiled.row_scratch(k)
             lof_compiled.judge_prefixes(
-                start, end, bases, order.inner.shift, bits, counts, slots, merged, lists, labels, lengths,
-                filled, admitted, *room, k, threshold, verdicts,
+                start, end, order.arrays, order.inner.shift, SideLists.of(sides, len(order.fields)),
+                np.empty(int(order.arrays.classes.max()), dtype=np.int64),
+                lof_compiled.bits_scratch(k, order.inner.bits), Row.empty(k), k, threshold, verdicts,
             )  # fmt: skip
 
         share_out(order, work, progress)
@@ -121,23 +100,21 @@ class LofKernel:
         """Return the verdict for each of a few contexts."""
         chosen = self._space.checked(indices)
         verdicts = np.empty(len(chosen), dtype=np.uint8)
-        (lower, lower_cells), (upper, upper_cells) = self._below, self._above
-        lower_bits, upper_bits = self._space.cell_bits[lower_cells], self._space.cell_bits[upper_cells]
+        lower, upper = (
+            Side(distances, self._space.cell_bits[cells]) for distances, cells in (self._below, self._above)
+        )
         k, threshold = self._detector.k, self._detector.threshold
 
         def work(start: int, end: int) -> None:
             lof_compiled.judge_contexts(
-                chosen[start:end], lower, lower_bits, upper, upper_bits,
-                *lof_compiled.row_scratch(k), k, threshold, verdicts[start:end],
-            )  # fmt: skip
+                chosen[start:end], lower, upper, Row.empty(k), k, threshold, verdicts[start:end]
+            )
 
         share_few(len(chosen), work)
         doubtful = np.flatnonzero(verdicts == lof_compiled.UNDECIDED)
         return self._settled(verdicts, doubtful, chosen[doubtful])
 
-    def _settled(
-        self, verdicts: npt.NDArray[np.uint8], places: Integers, contexts: Integers | None = None
-    ) -> Booleans:
+    def _settled(self, verdicts: Bytes, places: Integers, contexts: Integers | None = None) -> Booleans:
         """Replace the undecided verdicts by exact ones."""
         result: Booleans = verdicts.astype(np.bool_)
         for place, context in zip(places, places if contexts is None else contexts, strict=True):
@@ -158,7 +135,7 @@ def _exceeds(own: int, others: tuple[int, ...], detector: LocalOutlierFactor) ->
 
 
 def _first_of_each(cells: Integers, number: int, most: int) -> Booleans:
-    """Return which entries are among the first so many of their cell."""
+    """Return which entries are among the first ``most`` of their cell."""
     order = np.argsort(cells, kind="stable")
     starts = np.zeros(number + 1, dtype=np.int64)
     np.cumsum(np.bincount(cells, minlength=number), out=starts[1:])

@@ -10,7 +10,7 @@ its value at every n.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,54 +19,60 @@ from anonymaly.core.arrays import Booleans, Bytes, Floats, Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.detectors import Grubbs
 from anonymaly.detectors.grubbs import critical_ratios, exceeds
-from anonymaly.questions.explain.cells import MOST_BITS
-from anonymaly.questions.explain.populations import totals
+from anonymaly.questions.explain.kernels.cells import MOST_BITS, DistanceSums, Sums
+from anonymaly.questions.explain.kernels.kernel import Kernel, Progress
+from anonymaly.questions.explain.kernels.order import order_of, share_out
+from anonymaly.questions.explain.kernels.populations import totals
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import Progress, share_out, walk
 
 UNDECIDED = 2
 ROUNDING = 2.0**-52  # of each addition and product, with room
 STEPS = 64  # ranges of n per power of two: c changes by little over a sixty-fourth more records
 
 
-class GrubbsKernel:
+class Totals(NamedTuple):
+    """Counts, and sums of distances and of their squares: of each prefix and slot, or of each choice."""
+
+    counts: Integers
+    distances: Integers
+    squares: Floats
+
+
+class CriticalBounds(NamedTuple):
+    """The least and the largest critical ratio in each range of counts, and the relative rounding."""
+
+    lower: Floats
+    upper: Floats
+    margin: float
+
+
+class GrubbsKernel(Kernel[DistanceSums, Grubbs]):
     """Says in which contexts a record is a Grubbs outlier.
 
     Parameters
     ----------
     space
         The contexts.
-    counts
-        How many other records each base cell holds.
-    sums
-        Of each base cell the sum of its records' distances to the record, with their sign.
-    squares
-        Of each base cell the sum of the squared distances: whole numbers of any size.
+    cells
+        Of each base cell its records, and the sums of their distances to the record and of the squares.
     detector
         The test's level.
 
     Examples
     --------
     >>> space = ContextSpace((2,), (0,))
-    >>> kernel = GrubbsKernel(space, [6, 1], [-178, 0], [5286, 0], Grubbs())
+    >>> others = np.array([0] * 6 + [1]), np.array([-30, -30, -30, -29, -29, -30, 0])
+    >>> kernel = GrubbsKernel(space, DistanceSums.of(*others, 2), Grubbs())
     >>> kernel.valid().tolist()
     [True, False]
     >>> kernel.valid_at([0]).tolist()
     [True]
     """
 
-    def __init__(
-        self,
-        space: ContextSpace,
-        counts: npt.ArrayLike,
-        sums: npt.ArrayLike,
-        squares: Sequence[int] | npt.NDArray[np.generic],
-        detector: Grubbs,
-    ) -> None:
+    def __init__(self, space: ContextSpace, cells: DistanceSums, detector: Grubbs) -> None:
         self._space, self._detector = space, detector
-        self._counts = np.asarray(counts, dtype=np.int64)
-        self._sums = np.asarray(sums, dtype=np.int64)
-        self._exact_squares = [int(square) for square in squares]
+        self._counts, self._sums = cells.counts, cells.sums
+        self._exact_squares = cells.squares()
         # A sum over cells has fewer additions than there are cells; some products follow.
         self._margin = (space.cells + 16) * ROUNDING
         self._squares = np.array([float(square) for square in self._exact_squares])
@@ -75,22 +81,26 @@ class GrubbsKernel:
         if sum(abs(int(total)) for total in self._sums) >= 1 << MOST_BITS:
             raise ValueError("the sums are too large: round the metric to a coarser grid")
 
+    @classmethod
+    def needs(cls, detector: Grubbs) -> Sums:
+        """Sums decide the test."""
+        return Sums()
+
     def valid(self, progress: Progress | None = None) -> Booleans:
-        """Return the verdict for every context; progress is told how many are done."""
-        order = walk(self._space)
-        bases, inner = order.prefix_bases, order.inner
-        counts = order.prefix_table(self._counts, np.add)
-        sums = order.prefix_table(self._sums, np.add)
-        squares = order.prefix_table(self._squares, np.add)
-        members = 1 + int(self._counts.sum())
-        lower, upper = self._bounds(members)
+        """Return the verdict for every context; ``progress`` gets how many are done."""
+        order = order_of(self._space)
+        sums = Totals(
+            *(order.prefix_table(cells, np.add) for cells in (self._counts, self._sums, self._squares))
+        )
+        bounds = self._bounds(1 + int(self._counts.sum()))
         verdicts = np.empty(self._space.size, dtype=np.uint8)
 
         def work(start: int, end: int) -> None:
-            choices = 1 << inner.bits
+            choices = 1 << order.inner.bits
+            room = Totals(np.empty(choices, np.int64), np.empty(choices, np.int64), np.empty(choices))
             _judge_prefixes(
-                start, end, bases, inner.shift, inner.bits, counts, sums, squares, lower, upper, self._margin,
-                np.empty((2, choices), dtype=np.int64), np.empty(choices), verdicts,
+                start, end, order.prefix_bases, order.inner.shift, order.inner.bits, sums, bounds, room,
+                verdicts,
             )  # fmt: skip
 
         share_out(order, work, progress)
@@ -121,8 +131,8 @@ class GrubbsKernel:
             result[place] = exceeds(int(counts[place]), int(sums[place]), squares, self._detector.alpha)
         return result
 
-    def _bounds(self, members: int) -> tuple[Floats, Floats]:
-        """Return the least and the largest critical ratio in each range of counts."""
+    def _bounds(self, members: int) -> CriticalBounds:
+        """Return bounds of the critical ratio for up to as many records as there are."""
         last = _range(members)
         starts = np.array([_first_of(number) for number in range(3, last + 2)], dtype=np.int64)
         ratios = critical_ratios(starts, self._detector.alpha)
@@ -130,7 +140,7 @@ class GrubbsKernel:
         lower[3:] = ratios[:-1]
         # A range of one count needs no room above.
         upper[3:] = np.where(np.diff(starts) == 1, ratios[:-1], ratios[1:])
-        return lower, upper
+        return CriticalBounds(lower, upper, self._margin)
 
 
 @compiled
@@ -151,27 +161,28 @@ def _first_of(number: int) -> int:
 @compiled
 def _judge_prefixes(
     start: int, end: int, bases: Integers, shift: int, bits: int,
-    counts: Integers, sums: Integers, squares: Floats, lower: Floats, upper: Floats, margin: float,
-    whole: Integers, real: Floats, verdicts: Bytes,
+    sums: Totals, bounds: CriticalBounds, room: Totals, verdicts: Bytes,
 ) -> None:  # fmt: skip
     """Judge all contexts of a range of prefixes from the sums of each value of the last field."""
+    counts, distances, squares = room
+    lower, upper, margin = bounds
     for prefix in range(start, end):
-        whole[0, 0] = 1 + counts[prefix, 0]
-        whole[1, 0] = sums[prefix, 0]
-        real[0] = squares[prefix, 0]
+        counts[0] = 1 + sums.counts[prefix, 0]
+        distances[0] = sums.distances[prefix, 0]
+        squares[0] = sums.squares[prefix, 0]
         for bit in range(bits):
             half = 1 << bit
             for choice in range(half):
-                whole[0, half + choice] = whole[0, choice] + counts[prefix, bit + 1]
-                whole[1, half + choice] = whole[1, choice] + sums[prefix, bit + 1]
-                real[half + choice] = real[choice] + squares[prefix, bit + 1]
+                counts[half + choice] = counts[choice] + sums.counts[prefix, bit + 1]
+                distances[half + choice] = distances[choice] + sums.distances[prefix, bit + 1]
+                squares[half + choice] = squares[choice] + sums.squares[prefix, bit + 1]
         for choice in range(1 << bits):
-            count = whole[0, choice]
+            count = counts[choice]
             verdict = 0
             if count >= 3:
                 number = _range(count)
-                square = float(whole[1, choice]) ** 2
-                spread = count * real[choice]
+                square = float(distances[choice]) ** 2
+                spread = count * squares[choice]
                 # S²(1+c) − c·n·Q falls in c, because S² ≤ n·Q.
                 if square * (1 + upper[number]) > upper[number] * spread * (1 + margin):
                     verdict = 1

@@ -11,9 +11,9 @@ import pytest
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
-from anonymaly.questions.explain.searches.graph import Contexts, KnownContexts
-from tests.questions.explain.search_laws import EveryOutcome, known
+from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
+from anonymaly.questions.explain.searches.graph import KnownContexts
+from tests.questions.explain.searches.laws import EveryOutcome, known, run
 
 NAMES = list(SEARCHES)
 SAMPLING = [name for name in NAMES if name != "exact"]
@@ -29,12 +29,12 @@ class Vast:
         self.asked = 0
         self.worth: set[int] = set()
 
-    def valid(self, contexts: Contexts) -> Booleans:
+    def valid(self, contexts: Integers) -> Booleans:
         assert contexts.dtype == np.int64
         self.asked += len(contexts)
         return contexts % 3 == 0 if self.free_bits > 1 else np.ones(len(contexts), np.bool_)
 
-    def utility(self, contexts: Contexts) -> Integers:
+    def utility(self, contexts: Integers) -> Integers:
         self.worth.update(contexts.tolist())
         return contexts % 1000
 
@@ -42,62 +42,58 @@ class Vast:
 class Nothing(Vast):
     """None of them is valid."""
 
-    def valid(self, contexts: Contexts) -> Booleans:
+    def valid(self, contexts: Integers) -> Booleans:
         return super().valid(contexts) & False
 
 
 @pytest.mark.parametrize("name", SAMPLING)
 def test_a_sampling_search_never_looks_at_all_contexts(name: str) -> None:
-    oracle = Vast()
-    answer = SEARCHES[name].run(oracle, rate=RATE, noise=Noise.seeded(1), samples=20, tries=1000)
+    contexts = Vast()
+    answer = run(name, contexts, rate=RATE, noise=Noise.seeded(1), samples=20, tries=1000)
     assert answer is not None
     assert answer % 3 == 0
-    assert oracle.asked <= 20 * 60 + 1000
-    assert len(oracle.worth) <= 20 * 60
-    assert all(context % 3 == 0 for context in oracle.worth)  # of no other context the utility is asked for
+    assert contexts.asked <= 20 * 60 + 1000
+    assert len(contexts.worth) <= 20 * 60
+    assert all(context % 3 == 0 for context in contexts.worth)  # of no other context the utility is asked for
 
 
 @pytest.mark.parametrize("name", SAMPLING)
 def test_when_all_tries_miss_there_is_no_context(name: str) -> None:
-    oracle = Nothing()
-    assert SEARCHES[name].run(oracle, rate=RATE, noise=Noise.seeded(1), samples=5, tries=70_000) is None
-    assert oracle.asked == 70_000
-    assert not oracle.worth
+    contexts = Nothing()
+    assert run(name, contexts, rate=RATE, noise=Noise.seeded(1), samples=5, tries=70_000) is None
+    assert contexts.asked == 70_000
+    assert not contexts.worth
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_valid_context_there_is_none(name: str) -> None:
-    oracle = known(2, [], [5, 6, 7, 8])
+    contexts = known(2, [], [5, 6, 7, 8])
     for start, samples in product([None, 0, 3], [1, 4]):
-        answer = SEARCHES[name].run(
-            oracle, rate=RATE, noise=Noise.seeded(1), start=start, samples=samples, tries=9
-        )
+        answer = run(name, contexts, rate=RATE, noise=Noise.seeded(1), start=start, samples=samples, tries=9)
         assert answer is None
 
 
 @pytest.mark.parametrize("name", WALKING)
 def test_a_given_start_that_is_not_valid_gives_none_though_others_are(name: str) -> None:
-    oracle = known(2, [0, 1, 3], [5, 6, 7, 8])
-    run = SEARCHES[name].run
-    assert run(oracle, rate=RATE, noise=Noise.seeded(1), start=2) is None
-    assert run(oracle, rate=RATE, noise=Noise.seeded(1), start=0) is not None
+    contexts = known(2, [0, 1, 3], [5, 6, 7, 8])
+    assert run(name, contexts, rate=RATE, noise=Noise.seeded(1), start=2) is None
+    assert run(name, contexts, rate=RATE, noise=Noise.seeded(1), start=0) is not None
 
 
 @pytest.mark.parametrize("name", WALKING)
 @pytest.mark.parametrize("start", [-1, 4])
 def test_a_start_outside_the_space_is_an_error(name: str, start: int) -> None:
     with pytest.raises(InputError, match="start"):
-        SEARCHES[name].run(known(2, [0], [0] * 4), rate=RATE, noise=Noise.seeded(1), start=start)
+        run(name, known(2, [0], [0] * 4), rate=RATE, noise=Noise.seeded(1), start=start)
 
 
 @pytest.mark.parametrize("name", WALKING)
 def test_samples_beyond_what_can_be_reached_end_with_all_that_can(name: str) -> None:
     # {0, 1} and {6, 7} are two parts; from 1 only the first can be reached, however many samples are wanted.
-    oracle = known(3, [0, 1, 6, 7], [2, 2, 0, 0, 0, 0, 900, 900])
+    contexts = known(3, [0, 1, 6, 7], [2, 2, 0, 0, 0, 0, 900, 900])
     noise = Noise.seeded(3)
     answers = {
-        SEARCHES[name].run(oracle, rate=RATE, noise=noise, start=1, samples=10**6, tries=10**9)
-        for _ in range(50)
+        run(name, contexts, rate=RATE, noise=noise, start=1, samples=10**6, tries=10**9) for _ in range(50)
     }
     assert answers == {0, 1}
 
@@ -109,10 +105,10 @@ def test_how_many_draws_are_made_depends_on_validity_alone(name: str) -> None:
         for samples in (1, 2, 3, 4, 9):
             counted = set()
             for utilities in ([0, 0, 0, 0], [0, 5, 2, 1]):
-                oracle = known(2, valid, utilities)
+                contexts = known(2, valid, utilities)
 
-                def course(draws: Any, oracle: Any = oracle, samples: int = samples) -> int:
-                    SEARCHES[name].run(oracle, rate=Fraction(1), noise=draws, start=0, samples=samples)
+                def course(draws: Any, contexts: Any = contexts, samples: int = samples) -> int:
+                    run(name, contexts, rate=Fraction(1), noise=draws, start=0, samples=samples)
                     return int(draws.choices)
 
                 counted |= set(EveryOutcome().law(course))
@@ -121,8 +117,8 @@ def test_how_many_draws_are_made_depends_on_validity_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_only_context_of_a_space_without_free_values_is_the_answer(name: str) -> None:
-    assert SEARCHES[name].run(known(0, [0], [3]), rate=RATE, noise=Noise.seeded(1)) == 0
-    assert SEARCHES[name].run(known(0, [], [3]), rate=RATE, noise=Noise.seeded(1), tries=5) is None
+    assert run(name, known(0, [0], [3]), rate=RATE, noise=Noise.seeded(1)) == 0
+    assert run(name, known(0, [], [3]), rate=RATE, noise=Noise.seeded(1), tries=5) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -131,18 +127,18 @@ def test_every_answer_is_valid_and_a_plain_integer(name: str) -> None:
     noise = Noise.seeded(4)
     for _ in range(30):
         validity = draw.random(64) < 0.3
-        oracle = KnownContexts(validity, draw.integers(0, 500, 64))
-        answer = SEARCHES[name].run(oracle, rate=RATE, noise=noise, samples=6, tries=40)
+        contexts = KnownContexts(validity, draw.integers(0, 500, 64))
+        answer = run(name, contexts, rate=RATE, noise=noise, samples=6, tries=40)
         assert answer is None or (type(answer) is int and validity[answer])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_parameters_that_make_no_sense_are_refused(name: str) -> None:
-    for wrong in ({"samples": 0}, {"tries": 0}, {"samples": 2.5}, {"tries": True}):
-        with pytest.raises(InputError):
-            SEARCHES[name].run(known(1, [0], [0, 0]), rate=RATE, noise=Noise.seeded(1), **wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="62 can be searched"):
-        SEARCHES[name].run(Vast(63), rate=RATE, noise=Noise.seeded(1))
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for name in ("samples", "tries", "starts"):
+        for wrong in (0, 2.5, True):
+            with pytest.raises(InputError, match=name):
+                SearchSettings(**{name: wrong})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="start"):
+        SearchSettings(start=-1)
 
 
 def test_known_contexts_are_a_power_of_two() -> None:
@@ -158,6 +154,6 @@ def test_a_much_better_context_is_found(name: str) -> None:
     draw = np.random.default_rng(1)
     utilities = draw.integers(0, 50, 256)
     utilities[200] = 10_000
-    oracle = KnownContexts(np.ones(256, np.bool_), utilities)
-    answer = SEARCHES[name].run(oracle, rate=RATE, noise=Noise.seeded(2), samples=256, tries=10**4)
+    contexts = KnownContexts(np.ones(256, np.bool_), utilities)
+    answer = run(name, contexts, rate=RATE, noise=Noise.seeded(2), samples=256, tries=10**4)
     assert answer == 200

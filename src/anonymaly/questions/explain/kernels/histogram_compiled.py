@@ -4,9 +4,36 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.explain.kernels.order import OrderArrays
+
+
+class Extent(NamedTuple):
+    """How many values there are, the smallest and the largest: of each cell, prefix and slot, or choice."""
+
+    counts: Integers
+    smallest: Integers
+    largest: Integers
+
+
+class CellValues(NamedTuple):
+    """The values of each cell in order, and how many of them lie below each edge."""
+
+    bits: Integers  # the free bits that a context needs to hold the cell
+    values: Integers
+    offsets: Integers
+    edges: Integers
+    below: Integers
+
+
+class ClassesBelow(NamedTuple):
+    """How many values of each class lie below each edge: before the first field, and after each one."""
+
+    first: Integers
+    later: Integers
 
 
 @compiled
@@ -40,15 +67,13 @@ def _last_edge(edges: Integers, point: int) -> int:
 
 
 @compiled
-def _below_point(
-    cell: int, point: int, edge: int, below: Integers, values: Integers, offsets: Integers, last: int
-) -> int:
+def _below_point(cells: CellValues, cell: int, point: int, edge: int) -> int:
     """Count a cell's values below a point, given the last edge that is not above it."""
-    low: int = below[cell, edge]
-    high: int = below[cell, min(edge + 1, last)]
+    low: int = cells.below[cell, edge]
+    high: int = cells.below[cell, min(edge + 1, len(cells.edges) - 1)]
     while low < high:
         middle = (low + high) >> 1
-        if values[offsets[cell] + middle] < point:
+        if cells.values[cells.offsets[cell] + middle] < point:
             low = middle + 1
         else:
             high = middle
@@ -57,16 +82,14 @@ def _below_point(
 
 @compiled
 def _held(
-    context: int, first: int, after: int, first_edge: int, after_edge: int, needed: int,
-    edges: Integers, below: Integers, values: Integers, offsets: Integers, cell_bits: Integers,
-) -> int:  # fmt: skip
+    cells: CellValues, context: int, first: int, after: int, first_edge: int, after_edge: int, needed: int
+) -> int:
     """Count V and the context's values from one point to before another, up to what is needed."""
     held = 1
-    last = len(edges) - 1
-    for cell in range(len(cell_bits)):
-        if cell_bits[cell] & ~context == 0:
-            held += _below_point(cell, after, after_edge, below, values, offsets, last)
-            held -= _below_point(cell, first, first_edge, below, values, offsets, last)
+    for cell in range(len(cells.bits)):
+        if cells.bits[cell] & ~context == 0:
+            held += _below_point(cells, cell, after, after_edge)
+            held -= _below_point(cells, cell, first, first_edge)
             if held >= needed:
                 break
     return held
@@ -74,26 +97,22 @@ def _held(
 
 @compiled
 def judge_contexts(
-    contexts: Integers, counts: Integers, smallest: Integers, largest: Integers,
-    edges: Integers, below: Integers, values: Integers, offsets: Integers, cell_bits: Integers,
-    fraction: tuple[int, int], verdicts: Booleans,
-) -> None:  # fmt: skip
+    contexts: Integers, extent: Extent, cells: CellValues, fraction: tuple[int, int], verdicts: Booleans
+) -> None:
     """Judge single contexts."""
     for place in range(len(contexts)):
         context = contexts[place]
         count, low, high = 1, 0, 0
-        for cell in range(len(cell_bits)):
-            if cell_bits[cell] & ~context == 0:
-                count += counts[cell]
-                low = min(low, smallest[cell])
-                high = max(high, largest[cell])
+        for cell in range(len(cells.bits)):
+            if cells.bits[cell] & ~context == 0:
+                count += extent.counts[cell]
+                low = min(low, extent.smallest[cell])
+                high = max(high, extent.largest[cell])
         needed = -(-fraction[0] * count // fraction[1])
         first, after = _bin_of_zero(low, high, count)
-        held = _held(
-            context, first, after, _last_edge(edges, first), _last_edge(edges, after), needed,
-            edges, below, values, offsets, cell_bits,
-        )  # fmt: skip
-        verdicts[place] = held < needed
+        first_edge = _last_edge(cells.edges, first)
+        after_edge = _last_edge(cells.edges, after)
+        verdicts[place] = _held(cells, context, first, after, first_edge, after_edge, needed) < needed
 
 
 @compiled
@@ -129,12 +148,11 @@ def _held_between_edges(
 
 @compiled
 def judge_prefixes(
-    start: int, end: int, bases: Integers, shift: int, bits: Integers, class_counts: Integers,
-    slots: Integers, merged: Integers, counts: Integers, smallest: Integers, largest: Integers,
-    cell_classes_below: Integers, classes_below: Integers, sums: Integers, edges: Integers, below: Integers,
-    values: Integers, offsets: Integers, cell_bits: Integers, fraction: tuple[int, int], verdicts: Booleans,
+    start: int, end: int, order: OrderArrays, shift: int, extent: Extent, cells: CellValues,
+    classes: ClassesBelow, room: Extent, fraction: tuple[int, int], verdicts: Booleans,
 ) -> None:  # fmt: skip
-    """Judge all contexts of a range of prefixes."""
+    """Judge all contexts of a range of prefixes; ``extent`` is that of prefixes, ``room`` of choices."""
+    bits = order.bits
     inner = len(bits) - 1
     for prefix in range(start, end):
         changed = -1 if prefix == start else prefix ^ (prefix - 1)
@@ -146,34 +164,32 @@ def judge_prefixes(
             if changed >> lower_bits != 0:
                 choice = (prefix >> lower_bits) & ((1 << bits[level]) - 1)
                 _merge_classes(
-                    choice, slots[level], merged[level], class_counts[level], class_counts[level + 1],
-                    cell_classes_below if level == 0 else classes_below[level - 1], classes_below[level],
+                    choice, order.slots[level], order.merged[level],
+                    order.classes[level], order.classes[level + 1],
+                    classes.first if level == 0 else classes.later[level - 1], classes.later[level],
                 )  # fmt: skip
-        sums[0, 0] = 1 + counts[prefix, 0]
-        sums[1, 0] = smallest[prefix, 0]
-        sums[2, 0] = largest[prefix, 0]
+        room.counts[0] = 1 + extent.counts[prefix, 0]
+        room.smallest[0] = extent.smallest[prefix, 0]
+        room.largest[0] = extent.largest[prefix, 0]
         for bit in range(bits[inner]):
             half = 1 << bit
             for choice in range(half):
-                sums[0, half + choice] = sums[0, choice] + counts[prefix, bit + 1]
-                sums[1, half + choice] = min(sums[1, choice], smallest[prefix, bit + 1])
-                sums[2, half + choice] = max(sums[2, choice], largest[prefix, bit + 1])
-        table = cell_classes_below if inner == 0 else classes_below[inner - 1]
+                room.counts[half + choice] = room.counts[choice] + extent.counts[prefix, bit + 1]
+                room.smallest[half + choice] = min(room.smallest[choice], extent.smallest[prefix, bit + 1])
+                room.largest[half + choice] = max(room.largest[choice], extent.largest[prefix, bit + 1])
+        table = classes.first if inner == 0 else classes.later[inner - 1]
         for choice in range(1 << bits[inner]):
-            context = bases[prefix] | choice << shift
-            count = sums[0, choice]
+            context = order.bases[prefix] | choice << shift
+            count = room.counts[choice]
             needed = -(-fraction[0] * count // fraction[1])
             if needed <= 1:  # V itself is in its bin
                 verdicts[context] = False
                 continue
-            first, after = _bin_of_zero(sums[1, choice], sums[2, choice], count)
-            first_edge = _last_edge(edges, first)
-            after_edge = _last_edge(edges, after)
+            first, after = _bin_of_zero(room.smallest[choice], room.largest[choice], count)
+            first_edge = _last_edge(cells.edges, first)
+            after_edge = _last_edge(cells.edges, after)
             least, most = _held_between_edges(table, choice, bits[inner], first_edge, after_edge)
             verdicts[context] = most < needed
             if least < needed <= most:
-                held = _held(
-                    context, first, after, first_edge, after_edge, needed,
-                    edges, below, values, offsets, cell_bits,
-                )  # fmt: skip
+                held = _held(cells, context, first, after, first_edge, after_edge, needed)
                 verdicts[context] = held < needed

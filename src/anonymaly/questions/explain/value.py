@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A context: a group of records, told as a choice of values for each attribute."""
+"""The answer of ``explain``: a context, which is a group of records given by the values of each attribute."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
@@ -12,7 +13,6 @@ from anonymaly.core.value import Value
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
-from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -109,37 +109,19 @@ class Context(Value):
         return " and ".join(map(str, self.choices))
 
 
-def read_masks(
-    given: Mapping[str, Sequence[Any]], attributes: Sequence[Attribute], own: Sequence[int], *, field: str
-) -> tuple[int, ...]:
-    """Read a context that the asker gives, as bit masks; an attribute that is left out takes all values."""
-    known = {attribute.column: attribute for attribute in attributes}
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"{name!r} is not one of the attributes",
-                field=field,
-                next_step=f"Attributes: {', '.join(known)}.",
-            )
-    masks = []
-    for attribute, code in zip(attributes, own, strict=True):
-        values = given.get(attribute.column, attribute.values)
-        values = values if isinstance(values, list | tuple) else (values,)
-        unknown = [value for value in values if value not in attribute.values]
-        if unknown or not values:
-            raise InputError(
-                f"{attribute.column} has no value {unknown[0]!r}"
-                if unknown
-                else f"{attribute.column} has no values",
-                field=field,
-                next_step=f"Values: {', '.join(map(str, attribute.values))}.",
-            )
-        mask = sum(1 << number for number, value in enumerate(attribute.values) if value in values)
-        if not mask >> code & 1:
-            raise InputError(
-                f"leaves out the record's own value of {attribute.column}",
-                field=field,
-                next_step="A record can only stand out in a context that it is in.",
-            )
-        masks.append(mask)
-    return tuple(masks)
+def show(value: Context | None, asks: str) -> str:
+    """Write the context."""
+    if value is None:
+        return "no group: there is no such record, or it stands out in none, or the start is not one"
+    return f"{value}"
+
+
+def encode(value: Context | None, file: BinaryIO) -> None:
+    """Write the context as JSON."""
+    file.write(json.dumps(None if value is None else value.to_dict()).encode())
+
+
+def decode(file: BinaryIO) -> Context | None:
+    """Read the context back."""
+    data = json.load(file)
+    return None if data is None else Context.read(data)

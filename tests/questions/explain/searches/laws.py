@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES
-from anonymaly.questions.explain.searches.graph import KnownContexts
+from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
+from anonymaly.questions.explain.searches.graph import KnownContexts, SearchedContexts
 
 Law = dict[Any, Any]
 Sets = dict[frozenset[int], Any]
@@ -29,6 +29,16 @@ def known(free_bits: int, valid: Iterable[int], utilities: Sequence[int]) -> Kno
     chosen = set(valid)
     mask = np.array([context in chosen for context in range(1 << free_bits)], np.bool_)
     return KnownContexts(mask, np.array(utilities, np.int64))
+
+
+def settings(**given: Any) -> SearchSettings:
+    """Settings of a search from one start and with few draws, but for those given."""
+    return SearchSettings(**({"starts": 1, "samples": 1, "tries": 1} | given))
+
+
+def run(name: str, contexts: SearchedContexts, *, rate: Fraction, noise: Noise, **given: Any) -> int | None:
+    """A search from one start, but for the settings given."""
+    return SEARCHES[name].run(contexts, SearchSettings(**({"starts": 1} | given)), rate=rate, noise=noise)
 
 
 def add(law: Law, outcome: Any, mass: Any) -> None:
@@ -146,15 +156,15 @@ class EveryOutcome(Noise):
 
 def real_law(
     name: str,
-    oracle: KnownContexts,
+    contexts: KnownContexts,
     *,
     function: Any = None,
     x: Fraction = HALF,
     **parameters: Any,
 ) -> Law:
     search = function or SEARCHES[name].run
-    options = {"start": None, "samples": 1, "tries": 1} | parameters
-    return EveryOutcome(x).law(lambda noise: search(oracle, rate=Fraction(1), noise=noise, **options))
+    given = settings(**parameters)
+    return EveryOutcome(x).law(lambda noise: search(contexts, given, rate=Fraction(1), noise=noise))
 
 
 # ---- the same laws, naively, from the words of GUARANTEE.md ----------------------------------------------
@@ -162,7 +172,7 @@ def real_law(
 
 def naive_law(
     name: str,
-    oracle: KnownContexts,
+    contexts: KnownContexts,
     *,
     start: int | None = None,
     starts: int = 1,
@@ -170,9 +180,9 @@ def naive_law(
     tries: int = 1,
     x: Any = HALF,
 ) -> Law:
-    size = oracle.validity.size
-    valid = frozenset(context for context in range(size) if oracle.validity[context])
-    utilities = [int(utility) for utility in oracle.utilities]
+    size = contexts.validity.size
+    valid = frozenset(context for context in range(size) if contexts.validity[context])
+    utilities = [int(utility) for utility in contexts.utilities]
     one = x / x
     if name == "exact":
         return {None: one} if not valid else dict(choose(valid, utilities, x))

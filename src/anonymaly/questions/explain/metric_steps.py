@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metric as whole numbers on a public grid, so that sums are exact and verdicts repeat."""
+"""The metric in whole steps of public size, so that sums are exact and verdicts repeat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FINEST = 36
 
 
 @dataclass(frozen=True)
-class Grid:
+class MetricSteps:
     """Steps of ``unit`` from ``low`` to ``high``; values outside are moved to the nearer end."""
 
     low: float
@@ -25,7 +25,7 @@ class Grid:
     unit: float
 
     @classmethod
-    def of(cls, domain: Interval) -> Grid:
+    def of(cls, domain: Interval) -> MetricSteps:
         """Return the declared step, or the finest power of two that the width allows."""
         finest = 2.0 ** (math.ceil(math.log2(domain.width)) - FINEST)
         unit = finest if domain.step is None else max(float(domain.step), finest)

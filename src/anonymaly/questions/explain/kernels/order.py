@@ -12,26 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.threads import equal_ranges, in_threads
+from anonymaly.questions.explain.kernels.kernel import Progress
 from anonymaly.questions.explain.space import ContextSpace
 
 MOST_FIELD_BITS = 8
-CHUNKS = 128  # progress is told after each
-FEW = 256  # contexts judged one by one that repay a thread
-SMALL = 1 << 12  # so many contexts do not repay a thread
-
-Progress = Callable[[int], object]
+CHUNKS = 128  # progress is reported after each
+FEW = 256  # contexts, judged one by one, from which a thread pays
+SMALL = 1 << 12  # contexts up to which a thread does not pay
 
 
 @dataclass(frozen=True)
-class Field:
+class BitField:
     """Free bits that are decided together.
 
     Attributes
@@ -53,11 +52,21 @@ class Field:
     classes: int
 
 
+class OrderArrays(NamedTuple):
+    """An order of work as a compiled kernel takes it; all but ``bases`` have a row for each field."""
+
+    bases: Integers  # the index of each prefix's first context
+    bits: Integers
+    classes: Integers  # before the field
+    slots: Integers  # of each class; padded
+    merged: Integers  # class of each class after the field; padded
+
+
 @dataclass(frozen=True)
-class Walk:
+class Order:
     """Fields in order; base cells are the classes before the first, in the order `first_classes`."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[BitField, ...]
     first_classes: Integers
 
     @property
@@ -66,11 +75,11 @@ class Walk:
         return 1 << sum(field.bits for field in self.fields[:-1])
 
     @property
-    def inner(self) -> Field:
+    def inner(self) -> BitField:
         """The last field. Its classes are numbered as its slots are."""
         return self.fields[-1]
 
-    @property
+    @cached_property
     def prefix_bases(self) -> Integers:
         """The index of each prefix's first context."""
         bases = np.zeros(1, dtype=np.int64)
@@ -92,7 +101,7 @@ class Walk:
         return self._combined(cells, operation, self.fields, 1).ravel()
 
     def _combined(
-        self, cells: npt.NDArray[Any], operation: np.ufunc, fields: tuple[Field, ...], columns: int
+        self, cells: npt.NDArray[Any], operation: np.ufunc, fields: tuple[BitField, ...], columns: int
     ) -> npt.NDArray[Any]:
         table = np.zeros((1, self.fields[0].classes), dtype=cells.dtype)
         table[0, self.first_classes] = cells
@@ -113,26 +122,33 @@ class Walk:
             table = grown.reshape(-1, after)
         return table
 
-    def padded(self) -> tuple[Integers, Integers, Integers]:
-        """Return bits, slots and merged classes of all fields as arrays for a compiled kernel."""
+    @cached_property
+    def arrays(self) -> OrderArrays:
+        """The same as arrays for a compiled kernel."""
         widest = max(field.classes for field in self.fields)
         slots = np.zeros((len(self.fields), widest), dtype=np.int64)
         merged = np.zeros((len(self.fields), widest), dtype=np.int64)
         for level, field in enumerate(self.fields):
             slots[level, : field.classes] = field.slots
             merged[level, : field.classes] = field.merged
-        return np.array([field.bits for field in self.fields], dtype=np.int64), slots, merged
+        return OrderArrays(
+            bases=self.prefix_bases,
+            bits=np.array([field.bits for field in self.fields], dtype=np.int64),
+            classes=np.array([field.classes for field in self.fields], dtype=np.int64),
+            slots=slots,
+            merged=merged,
+        )
 
 
 @lru_cache(maxsize=8)
-def walk(space: ContextSpace, natural: bool = False) -> Walk:
+def order_of(space: ContextSpace, natural: bool = False) -> Order:
     """Return the order of work: large attributes last, whose many choices then share a prefix.
 
     In natural order, attribute by attribute, prefixes and choices count up to the context's index itself.
 
     Examples
     --------
-    >>> order = walk(ContextSpace((9, 8, 8), (0, 0, 0)))
+    >>> order = order_of(ContextSpace((9, 8, 8), (0, 0, 0)))
     >>> [(field.shift, field.bits, field.classes) for field in order.fields]
     [(7, 7, 576), (0, 7, 72), (14, 8, 9)]
     """
@@ -148,9 +164,9 @@ def walk(space: ContextSpace, natural: bool = False) -> Walk:
     return _decide(space, parts or [(0, 0, 0)])
 
 
-def _decide(space: ContextSpace, parts: list[tuple[int, int, int]]) -> Walk:
+def _decide(space: ContextSpace, parts: list[tuple[int, int, int]]) -> Order:
     digits = space.digits.copy()
-    fields: list[Field] = []
+    fields: list[BitField] = []
     classes = first_classes = np.empty(0, dtype=np.int64)
     for number, (attribute, first, end) in enumerate(parts):
         own = space.own[attribute]
@@ -167,11 +183,11 @@ def _decide(space: ContextSpace, parts: list[tuple[int, int, int]]) -> Walk:
         by_class = np.zeros(count, dtype=np.int64)
         by_class[before] = slots
         fields.append(
-            Field(space.shifts[attribute] + first, end - first, by_class, np.zeros_like(by_class), count)
+            BitField(space.shifts[attribute] + first, end - first, by_class, np.zeros_like(by_class), count)
         )
         digits[slots > 0, attribute] = own
         classes = before
-    return Walk(tuple(fields), first_classes)
+    return Order(tuple(fields), first_classes)
 
 
 def _numbered(space: ContextSpace, digits: Integers) -> Integers:
@@ -179,26 +195,26 @@ def _numbered(space: ContextSpace, digits: Integers) -> Integers:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
-def _with_merged(field: Field, before: Integers, after: Integers) -> Field:
+def _with_merged(field: BitField, before: Integers, after: Integers) -> BitField:
     merged = np.zeros(field.classes, dtype=np.int64)
     merged[before] = after
-    return Field(field.shift, field.bits, field.slots, merged, field.classes)
+    return BitField(field.shift, field.bits, field.slots, merged, field.classes)
 
 
 def share_few(number: int, work: Callable[[int, int], object]) -> None:
-    """Call the work for ranges of a few contexts that share nothing, on all cores if they repay it."""
+    """Call the work for ranges of a few contexts that share nothing, on all cores if that pays."""
     in_threads(lambda part: work(*part), equal_ranges(number, FEW))
 
 
-def share_out(order: Walk, work: Callable[[int, int], object], progress: Progress | None) -> None:
-    """Call the work for ranges of prefixes, on all cores, and tell progress in contexts."""
+def share_out(order: Order, work: Callable[[int, int], object], progress: Progress | None) -> None:
+    """Call the work for ranges of prefixes, on all cores, and report progress in contexts."""
     prefixes, each = order.prefixes, 1 << order.inner.bits
     step = max(1, -(-prefixes // CHUNKS))
     ranges = [(start, min(start + step, prefixes)) for start in range(0, prefixes, step)]
-    tell = progress or (lambda done: None)
+    report = progress or (lambda done: None)
 
     def carry_out(part: tuple[int, int]) -> int:
         work(*part)
         return part[1] * each
 
-    in_threads(carry_out, ranges, each=tell, alone=prefixes * each <= SMALL)
+    in_threads(carry_out, ranges, each=report, alone=prefixes * each <= SMALL)

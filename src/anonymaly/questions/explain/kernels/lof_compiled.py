@@ -7,32 +7,68 @@ each base cell are enough, and every class of cells keeps only its own 2k neares
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
-from anonymaly.core.arrays import Bytes, Integers
+from anonymaly.core.arrays import Bytes, Integers, Words64
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.explain.kernels.order import OrderArrays
 
 UNDECIDED = 2
 ROUNDING = 2.0**-50  # k+6 roundings of at most 2^-53 each, and room
 FAR = 1 << 61  # beyond every value: twice it still fits
 WORD = 64
 
-Words = npt.NDArray[np.uint64]
+
+class Row(NamedTuple):
+    """V with the values around it in order, and of each value its k-distance and where its window begins."""
+
+    values: Integers
+    k_distances: Integers
+    windows: Words64
+
+    @classmethod
+    def empty(cls, k: int) -> Row:
+        """Return room for 2k values on either side, and k+1 places to spare at either end."""
+        length = 6 * k + 3
+        return cls(np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.uint64))
 
 
-def row_scratch(k: int) -> tuple[Integers, Integers, Words]:
-    """Return room for a row with k+1 places to spare at either end, its k-distances and its windows."""
-    length = 6 * k + 3
-    return np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.uint64)
+class SideLists(NamedTuple):
+    """For each side of V and each field: the values left before it, nearest first, with their classes."""
+
+    values: Integers
+    labels: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, sides: Sequence[tuple[Integers, Integers]], fields: int) -> SideLists:
+        """Return lists of which the first ones are filled: distances and classes for each side."""
+        longest = max(1, *(len(distances) for distances, _ in sides))
+        lists = cls(
+            np.empty((2, fields, longest), dtype=np.int64),
+            np.empty((2, fields, longest), dtype=np.int64),
+            np.empty((2, fields), dtype=np.int64),
+        )
+        for side, (distances, classes) in enumerate(sides):
+            lists.values[side, 0, : len(distances)] = distances
+            lists.labels[side, 0, : len(classes)] = classes
+            lists.lengths[side, 0] = len(distances)
+        return lists
 
 
-def bits_scratch(k: int, bits: int) -> Words:
+class Side(NamedTuple):
+    """One side of V: distances, nearest first, and the free bits that a context needs to hold each."""
+
+    values: Integers
+    bits: Integers
+
+
+def bits_scratch(k: int, bits: int) -> Words64:
     """Return room for the admitted places of a list, for each side and choice of the last field."""
     return np.empty((2, 1 << bits, -(-2 * k * (bits + 1) // WORD)), dtype=np.uint64)
 
@@ -51,18 +87,18 @@ _trailing_zeros = cast("Callable[[np.uint64], int]", intrinsic(_count_trailing_z
 
 @compiled
 def _narrow(
-    choice: int, most: int, classes_after: int,
-    slots: Integers, merged: Integers, filled: Integers,
-    values: Integers, labels: Integers, length: int,
-    kept_values: Integers, kept_labels: Integers,
-) -> int:  # fmt: skip
-    """Keep what a field's choice admits, of each class after it the nearest so many; return how many."""
+    order: OrderArrays, lists: SideLists, filled: Integers, side: int, level: int, choice: int, most: int
+) -> None:
+    """Keep what a field's choice admits of a list, of each class after it the nearest ``most``."""
+    slots, merged, classes_after = order.slots[level], order.merged[level], order.classes[level + 1]
+    values, labels = lists.values[side, level], lists.labels[side, level]
+    kept_values, kept_labels = lists.values[side, level + 1], lists.labels[side, level + 1]
     for number in range(classes_after):
         filled[number] = 0
     admitted = choice << 1 | 1  # slot 0 is not for this field to decide
     kept = 0
     unfilled = classes_after
-    for position in range(length):
+    for position in range(lists.lengths[side, level]):
         label = labels[position]
         if (admitted >> slots[label]) & 1:
             after = merged[label]
@@ -75,11 +111,11 @@ def _narrow(
                     unfilled -= 1
                     if unfilled == 0:
                         break
-    return kept
+    lists.lengths[side, level + 1] = kept
 
 
 @compiled
-def _mark(bits: int, slots: Integers, length: int, admitted: Words) -> None:
+def _mark(bits: int, slots: Integers, length: int, admitted: Words64) -> None:
     """Mark for each choice the places of a list that it admits."""
     for word in range(admitted.shape[1]):
         admitted[0, word] = 0
@@ -105,14 +141,14 @@ def _window(row: Integers, index: int, start: int, k: int) -> int:
 
 
 @compiled
-def _step(row: Integers, windows: Words, index: np.uint64, start: np.uint64, reach: np.uint64) -> np.uint64:
+def _step(row: Integers, windows: Words64, index: np.uint64, start: np.uint64, reach: np.uint64) -> np.uint64:
     """Return 1 if a value's window lies further right, else 0; note the window so far."""
     windows[index] = start
     return np.uint64(row[start] + row[start + reach] < 2 * row[index])
 
 
 @compiled
-def _all_windows(row: Integers, windows: Words, begin: int, at: int, end: int, nearest: int, k: int) -> None:
+def _find_windows(row: Row, begin: int, at: int, end: int, nearest: int, k: int) -> None:
     """Find the windows of all values from begin to end, given V's."""
     # Each step moves a window or goes on to the next value, by arithmetic: no branch is guessed wrongly.
     # Two such chains, from begin to V and from V on, keep the processor busier than one. The numbers are
@@ -121,31 +157,30 @@ def _all_windows(row: Integers, windows: Words, begin: int, at: int, end: int, n
     lower, lower_start, lower_end = np.uint64(begin), np.uint64(begin - k), np.uint64(at)
     upper, upper_start, upper_end = np.uint64(at), np.uint64(nearest), np.uint64(end + 1)
     while lower < lower_end and upper < upper_end:
-        moves = _step(row, windows, lower, lower_start, reach)
+        moves = _step(row.values, row.windows, lower, lower_start, reach)
         lower_start += moves
         lower += one - moves
-        moves = _step(row, windows, upper, upper_start, reach)
+        moves = _step(row.values, row.windows, upper, upper_start, reach)
         upper_start += moves
         upper += one - moves
     while lower < lower_end:
-        moves = _step(row, windows, lower, lower_start, reach)
+        moves = _step(row.values, row.windows, lower, lower_start, reach)
         lower_start += moves
         lower += one - moves
     while upper < upper_end:
-        moves = _step(row, windows, upper, upper_start, reach)
+        moves = _step(row.values, row.windows, upper, upper_start, reach)
         upper_start += moves
         upper += one - moves
 
 
 @compiled
-def _all_k_distances(
-    row: Integers, windows: Words, k_distances: Integers, begin: int, end: int, k: int
-) -> None:
+def _find_k_distances(row: Row, begin: int, end: int, k: int) -> None:
     """Find the distance of each value from begin to end to its k-th neighbour."""
+    values, k_distances, windows = row
     reach = np.uint64(k)
     for index in range(np.uint64(begin), np.uint64(end + 1)):
         start = windows[index]
-        k_distances[index] = max(row[index] - row[start], row[start + reach] - row[index])
+        k_distances[index] = max(values[index] - values[start], values[start + reach] - values[index])
 
 
 @compiled
@@ -159,30 +194,22 @@ def _reach_sum(window: Integers, k_distances: Integers, here: int) -> int:
 
 
 @compiled
-def _judge(
-    row: Integers,
-    k_distances: Integers,
-    windows: Words,
-    first: int,
-    last: int,
-    at: int,
-    k: int,
-    threshold: float,
-) -> int:
+def _judge(row: Row, first: int, last: int, at: int, k: int, threshold: float) -> int:
     """Return the verdict on the value at a place of an ordered row, or UNDECIDED."""
+    values, k_distances, windows = row
     k = min(k, last - first)
     if k == 0:
         return 0
     for gap in range(1, k + 2):
-        row[first - gap] = -FAR
-        row[last + gap] = FAR
-    nearest = _window(row, at, at - k, k)
+        values[first - gap] = -FAR
+        values[last + gap] = FAR
+    nearest = _window(values, at, at - k, k)
     # Only values that some neighbour of V reaches matter; windows move right with their values.
-    begin = _window(row, nearest, nearest - k, k)
-    end = _window(row, nearest + k, nearest, k) + k
-    _all_windows(row, windows, begin, at, end, nearest, k)
-    _all_k_distances(row, windows, k_distances, begin, end, k)
-    own = _reach_sum(row[nearest : nearest + k + 1], k_distances[nearest : nearest + k + 1], row[at])
+    begin = _window(values, nearest, nearest - k, k)
+    end = _window(values, nearest + k, nearest, k) + k
+    _find_windows(row, begin, at, end, nearest, k)
+    _find_k_distances(row, begin, end, k)
+    own = _reach_sum(values[nearest : nearest + k + 1], k_distances[nearest : nearest + k + 1], values[at])
     own -= k_distances[at]  # V itself is in its window, at distance 0
     if own == 0:
         return 0
@@ -191,7 +218,9 @@ def _judge(
         if neighbour == at:
             continue
         start = int(windows[neighbour])
-        reach = _reach_sum(row[start : start + k + 1], k_distances[start : start + k + 1], row[neighbour])
+        reach = _reach_sum(
+            values[start : start + k + 1], k_distances[start : start + k + 1], values[neighbour]
+        )
         reach -= k_distances[neighbour]
         if reach == 0:
             return 1
@@ -203,8 +232,8 @@ def _judge(
 
 
 @compiled
-def _take(marks: Words, values: Integers, row: Integers, at: int, direction: int, most: int) -> int:
-    """Copy the marked values, at most so many, into the row on one side of V; return how many."""
+def _take(marks: Words64, values: Integers, row: Integers, at: int, direction: int, most: int) -> int:
+    """Copy the marked values, at most ``most``, into the row on one side of V; return how many."""
     kept = 0
     for number in range(len(marks)):
         word = marks[number]
@@ -219,15 +248,14 @@ def _take(marks: Words, values: Integers, row: Integers, at: int, direction: int
 
 @compiled
 def judge_prefixes(
-    start: int, end: int, bases: Integers, shift: int, bits: Integers, counts: Integers,
-    slots: Integers, merged: Integers, lists: Integers, labels: Integers, lengths: Integers,
-    filled: Integers, admitted: Words, row: Integers, k_distances: Integers, windows: Words,
-    k: int, threshold: float, verdicts: Bytes,
+    start: int, end: int, order: OrderArrays, shift: int, lists: SideLists,
+    filled: Integers, admitted: Words64, row: Row, k: int, threshold: float, verdicts: Bytes,
 ) -> None:  # fmt: skip
-    """Judge all contexts of a range of prefixes; list 0 of either side holds all values, nearest first."""
+    """Judge all contexts of a range of prefixes; list 0 of either side holds all values."""
+    bits = order.bits
     inner = len(bits) - 1
     at = 3 * k + 1
-    row[at] = 0
+    row.values[at] = 0
     for prefix in range(start, end):
         # Lists of fields whose choice is the previous prefix's are still right.
         changed = -1 if prefix == start else prefix ^ (prefix - 1)
@@ -240,42 +268,36 @@ def judge_prefixes(
                 continue
             choice = (prefix >> below) & ((1 << bits[level]) - 1)
             for side in range(2):
-                lengths[side, level + 1] = _narrow(
-                    choice, 2 * k, counts[level + 1], slots[level], merged[level], filled,
-                    lists[side, level], labels[side, level], lengths[side, level],
-                    lists[side, level + 1], labels[side, level + 1],
-                )  # fmt: skip
+                _narrow(order, lists, filled, side, level, choice, 2 * k)
         for side in range(2):
-            _mark(bits[inner], labels[side, inner], lengths[side, inner], admitted[side])
+            _mark(bits[inner], lists.labels[side, inner], lists.lengths[side, inner], admitted[side])
         for choice in range(1 << bits[inner]):
-            lower = _take(admitted[0, choice], lists[0, inner], row, at, -1, 2 * k)
-            upper = _take(admitted[1, choice], lists[1, inner], row, at, 1, 2 * k)
-            verdicts[bases[prefix] | choice << shift] = _judge(
-                row, k_distances, windows, at - lower, at + upper, at, k, threshold
+            lower = _take(admitted[0, choice], lists.values[0, inner], row.values, at, -1, 2 * k)
+            upper = _take(admitted[1, choice], lists.values[1, inner], row.values, at, 1, 2 * k)
+            verdicts[order.bases[prefix] | choice << shift] = _judge(
+                row, at - lower, at + upper, at, k, threshold
             )
 
 
 @compiled
 def judge_contexts(
-    contexts: Integers,
-    lower: Integers, lower_bits: Integers, upper: Integers, upper_bits: Integers,
-    row: Integers, k_distances: Integers, windows: Words, k: int, threshold: float, verdicts: Bytes,
-) -> None:  # fmt: skip
+    contexts: Integers, lower: Side, upper: Side, row: Row, k: int, threshold: float, verdicts: Bytes
+) -> None:
     """Judge contexts one by one; a value is in a context that has all the free bits of its cell."""
     at = 3 * k + 1
-    row[at] = 0
+    row.values[at] = 0
     for number in range(len(contexts)):
         missing = ~contexts[number]
         first = at
         position = 0
-        while position < len(lower) and first > at - 2 * k:
-            row[first - 1] = lower[position]
-            first -= int(lower_bits[position] & missing == 0)
+        while position < len(lower.values) and first > at - 2 * k:
+            row.values[first - 1] = lower.values[position]
+            first -= int(lower.bits[position] & missing == 0)
             position += 1
         last = at
         position = 0
-        while position < len(upper) and last < at + 2 * k:
-            row[last + 1] = upper[position]
-            last += int(upper_bits[position] & missing == 0)
+        while position < len(upper.values) and last < at + 2 * k:
+            row.values[last + 1] = upper.values[position]
+            last += int(upper.bits[position] & missing == 0)
             position += 1
-        verdicts[number] = _judge(row, k_distances, windows, first, last, at, k, threshold)
+        verdicts[number] = _judge(row, first, last, at, k, threshold)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.questions.explain.populations import overlaps, populations
+from anonymaly.questions.explain.kernels.order import order_of
+from anonymaly.questions.explain.kernels.populations import overlaps, populations
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import walk
 from tests.questions.explain import naive
 
 
@@ -60,10 +60,12 @@ def test_populations_and_overlaps_count_records(table: naive.Table, data: st.Dat
 
 @pytest.mark.parametrize("sizes", [(1,), (1, 1, 1), (12,), (2, 11, 1), (10, 2), (2, 2, 2, 2, 2, 2), (20,)])
 @pytest.mark.parametrize("natural", [False, True])
-def test_a_walk_meets_every_context_once_and_adds_up_its_cells(sizes: tuple[int, ...], natural: bool) -> None:
+def test_an_order_of_work_meets_every_context_once_and_adds_up_its_cells(
+    sizes: tuple[int, ...], natural: bool
+) -> None:
     generator = np.random.default_rng(math.prod(sizes))
     space = ContextSpace(sizes, tuple(int(generator.integers(size)) for size in sizes))
-    order = walk(space, natural)
+    order = order_of(space, natural)
     choices = np.arange(1 << order.inner.bits)
     indices = (order.prefix_bases[:, None] | choices << order.inner.shift).ravel()
     assert np.array_equal(np.sort(indices), np.arange(space.size))

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor, MedianAbsoluteDeviation
 from anonymaly.detectors.grubbs import exceeds
-from anonymaly.questions.explain import generic_kernel, grubbs_kernel, histogram_kernel, lof_kernel, walk
-from anonymaly.questions.explain.kernels import GenericKernel, GrubbsKernel, HistogramKernel, LofKernel
+from anonymaly.questions.explain.kernels import generic, grubbs, histogram, kernel_type, lof, order
+from anonymaly.questions.explain.kernels.cells import DistanceSums, NearestValues, Ragged, SortedValues
+from anonymaly.questions.explain.kernels.generic import GenericKernel
+from anonymaly.questions.explain.kernels.grubbs import GrubbsKernel
+from anonymaly.questions.explain.kernels.histogram import HistogramKernel
+from anonymaly.questions.explain.kernels.lof import LofKernel
 from anonymaly.questions.explain.space import ContextSpace
 from tests.questions.explain import naive
 
@@ -77,8 +81,8 @@ def test_one_value_fewer_than_2k_is_not_enough(k: int) -> None:
 
 def test_factors_at_the_threshold_are_settled_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     settled = []
-    exactly = lof_kernel._exceeds.__wrapped__
-    monkeypatch.setattr(lof_kernel, "_exceeds", lambda *given: settled.append(given) or exactly(*given))
+    exactly = lof._exceeds.__wrapped__
+    monkeypatch.setattr(lof, "_exceeds", lambda *given: settled.append(given) or exactly(*given))
     space = ContextSpace((2,), (0,))
     for values, threshold, expected in [
         ([0, 3, 5], 1.5, False),
@@ -94,7 +98,7 @@ def test_factors_at_the_threshold_are_settled_exactly(monkeypatch: pytest.Monkey
 def test_grubbs_verdicts_that_doubles_cannot_decide_are_settled_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(grubbs_kernel, "ROUNDING", 1.0)  # now doubles decide nothing
+    monkeypatch.setattr(grubbs, "ROUNDING", 1.0)  # now doubles decide nothing
     generator = np.random.default_rng(4)
     for _ in range(5):
         table = naive.random_table(generator, (2, 3), 40, generator.normal(0, 1e9, 40))
@@ -105,14 +109,16 @@ def test_grubbs_verdicts_that_doubles_cannot_decide_are_settled_exactly(
 
 def test_grubbs_squares_may_need_more_than_64_bits() -> None:
     far = 1 << 55
-    kernel = GrubbsKernel(ContextSpace((2,), (0,)), [9, 1], [-9 * far, 0], [9 * far**2, 0], Grubbs())
+    cells = naive.distance_sums([[-far] * 9, [0]])
+    assert cells.squares() == [9 * far**2, 0]
+    kernel = GrubbsKernel(ContextSpace((2,), (0,)), cells, Grubbs())
     expected = [exceeds(10, -9 * far, 9 * far**2, 0.05), exceeds(11, -9 * far, 9 * far**2, 0.05)]
     assert kernel.valid().tolist() == kernel.valid_at([0, 1]).tolist() == expected == [True, False]
 
 
 def test_coarse_edges_only_make_the_histogram_slower(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histogram_kernel, "SINGLE_EDGES", 2)
-    monkeypatch.setattr(histogram_kernel, "GROWTH", 1)
+    monkeypatch.setattr(histogram, "SINGLE_EDGES", 2)
+    monkeypatch.setattr(histogram, "GROWTH", 1)
     generator = np.random.default_rng(5)
     for values in (
         generator.normal(0, 1000, 3000),
@@ -141,7 +147,7 @@ DETECTORS = [LocalOutlierFactor(k=4), Grubbs(), Histogram(fraction=0.05)]
 def test_larger_spaces_on_several_threads(
     sizes: tuple[int, ...], detector: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walk, "SMALL", 0)
+    monkeypatch.setattr(order, "SMALL", 0)
     monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 3)
     generator = np.random.default_rng(6)
     table = naive.random_table(generator, sizes, 400, np.round(generator.normal(0, 30, 400)))
@@ -198,34 +204,52 @@ def test_kernels_run_in_threads_at_once_and_after_a_fork() -> None:
     assert child.exitcode == 0
 
 
+def _ragged(values: list[float], offsets: list[int]) -> Ragged:
+    return Ragged(np.array(values), np.array(offsets))
+
+
 def test_summaries_that_do_not_fit_are_refused() -> None:
     space = ContextSpace((2,), (0,))
-    with pytest.raises(ValueError, match="offsets"):
-        HistogramKernel(space, 0, [1], [0, 1], Histogram())
-    with pytest.raises(ValueError, match="not decrease"):
-        HistogramKernel(space, 0, [1], [0, 2, 1], Histogram())
-    with pytest.raises(ValueError, match="in order"):
-        HistogramKernel(space, 0, [2, 1], [0, 2, 2], Histogram())
+    nothing = _ragged([], [0, 0, 0])
+    for problem, values, offsets in [
+        ("offsets", [1], [0, 1]),
+        ("not decrease", [1], [0, 2, 1]),
+        ("in order", [2, 1], [0, 2, 2]),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            HistogramKernel(space, SortedValues(0, _ragged(values, offsets)), Histogram())
     with pytest.raises(TypeError, match="whole numbers"):
-        GenericKernel(space, 0, [0.5], [0, 1, 1], Histogram())
-    with pytest.raises(ValueError, match="lower side"):
-        LofKernel(space, 0, [1], [0, 1, 1], [], [0, 0, 0], LocalOutlierFactor())
-    with pytest.raises(ValueError, match="lower side"):
-        LofKernel(space, 0, [], [0, 0, 0], [0], [0, 1, 1], LocalOutlierFactor())
+        GenericKernel(space, SortedValues(0, _ragged([0.5], [0, 1, 1])), Histogram())
+    for problem, below, above in [
+        ("lower side", _ragged([1], [0, 1, 1]), nothing),
+        ("lower side", nothing, _ragged([0], [0, 1, 1])),
+        ("coarser grid", _ragged([-(1 << 60)], [0, 1, 1]), nothing),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            LofKernel(space, NearestValues(0, below, above), LocalOutlierFactor())
     with pytest.raises(ValueError, match="coarser grid"):
-        LofKernel(space, 0, [-(1 << 60)], [0, 1, 1], [], [0, 0, 0], LocalOutlierFactor())
-    with pytest.raises(ValueError, match="coarser grid"):
-        GrubbsKernel(space, [1, 1], [1 << 60, 1 << 60], [1 << 120, 1 << 120], Grubbs())
+        GrubbsKernel(space, naive.distance_sums([[1 << 60], [1 << 60]]), Grubbs())
     with pytest.raises(ValueError, match="as many"):
-        GrubbsKernel(space, [1], [1], [1], Grubbs())
+        GrubbsKernel(space, DistanceSums(*np.ones((5, 1), np.int64)), Grubbs())
     for detector in DETECTORS:
         table = naive.Table(space, np.array([0, 1]), np.array([3, 4]), 0)
         with pytest.raises(IndexError, match="not all indices"):
             table.kernel(detector).valid_at([2])
 
 
+@settings(max_examples=200, deadline=None)
+@given(naive.tables(), st.sampled_from([LocalOutlierFactor(k=2), Grubbs(), Histogram(fraction=0.25)]))
+def test_records_in_memory_give_the_same_verdicts(table: naive.Table, detector: Detector) -> None:
+    cells, values = table.others()
+    in_order = np.lexsort((values, cells))
+    kind = kernel_type(detector)
+    need = kind.needs(detector)
+    made = need.of(cells[in_order], values[in_order], table.value, table.space.cells)
+    assert kind(table.space, made, detector).valid().tolist() == table.naive(detector)
+
+
 def test_more_contexts_than_the_limit_need_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generic_kernel, "MOST_CONTEXTS", 7)
+    monkeypatch.setattr(generic, "MOST_CONTEXTS", 7)
     table = naive.Table(ContextSpace((4,), (0,)), np.array([0, 1]), np.array([3, 4]), 0)
     kernel = table.kernel(MedianAbsoluteDeviation())
     with pytest.raises(ValueError, match="mad tries each context: 8 are more than 7"):

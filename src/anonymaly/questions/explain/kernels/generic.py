@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any detector in every context, one context after the other: the way of a detector without a kernel."""
+"""Any detector in every context, one context after another: for detectors without a kernel of their own."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans
 from anonymaly.detectors import Detector
-from anonymaly.questions.explain.cells import checked_ragged, labels_of
+from anonymaly.questions.explain.kernels import MOST_BITS_GENERIC
+from anonymaly.questions.explain.kernels.cells import AllValues, SortedValues
+from anonymaly.questions.explain.kernels.kernel import Kernel, Progress
+from anonymaly.questions.explain.kernels.order import CHUNKS
 from anonymaly.questions.explain.space import ContextSpace
-from anonymaly.questions.explain.walk import CHUNKS, Progress
 
-MOST_CONTEXTS = 1 << 16  # some minutes on a large table
+MOST_CONTEXTS = 1 << MOST_BITS_GENERIC
 
 
-class GenericKernel:
+class GenericKernel(Kernel[SortedValues, Detector]):
     """Says in which contexts a detector calls a record an outlier, by trying it on each context's values.
 
     Parameters
     ----------
     space
         The contexts: at most 65,536, unless only some are asked for.
-    value
-        The record's value on the metric's grid.
-    values, offsets
-        The other records' values of each base cell. Cell c's lie from ``offsets[c]`` to ``offsets[c+1]``.
+    cells
+        All values of each base cell.
     detector
         Any detector.
 
     Examples
     --------
     >>> from anonymaly.detectors import MedianAbsoluteDeviation
+    >>> from anonymaly.questions.explain.kernels.cells import Ragged
     >>> space = ContextSpace((2,), (0,))
-    >>> cells = [1, 2, 3, 1, 8, 9, 8, 9], [0, 4, 8]
-    >>> GenericKernel(space, 9, *cells, MedianAbsoluteDeviation()).valid().tolist()
+    >>> others = Ragged(np.array([1, 2, 3, 1, 8, 9, 8, 9]), np.array([0, 4, 8]))
+    >>> GenericKernel(space, SortedValues(9, others), MedianAbsoluteDeviation()).valid().tolist()
     [True, False]
     """
 
-    def __init__(
-        self,
-        space: ContextSpace,
-        value: int,
-        values: npt.ArrayLike,
-        offsets: npt.ArrayLike,
-        detector: Detector,
-    ) -> None:
-        self._space, self._detector, self._value = space, detector, np.array([value], dtype=np.int64)
-        self._values, bounds = checked_ragged(space, values, offsets)
-        self._cells = labels_of(bounds)
+    def __init__(self, space: ContextSpace, cells: SortedValues, detector: Detector) -> None:
+        self._space, self._detector = space, detector
+        self._value = np.array([cells.record], dtype=np.int64)
+        others = cells.others.checked(space)
+        self._values, self._cells = others.values, others.cells
+
+    @classmethod
+    def needs(cls, detector: Detector) -> AllValues:
+        """All values: a detector may look at any of them."""
+        return AllValues()
 
     def valid(self, progress: Progress | None = None) -> Booleans:
-        """Return the verdict for every context; progress is told how many are done."""
+        """Return the verdict for every context; ``progress`` gets how many are done."""
         size = self._space.size
         if size > MOST_CONTEXTS:
             raise ValueError(
