@@ -28,7 +28,6 @@ COMMANDS = {
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
     "inspect": "anonymaly.cli.inspect:inspect",
-    "reproduce": "anonymaly.cli.reproduce:reproduce",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
 }
