@@ -5,9 +5,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
-CHECKED := src tests benchmarks examples docs
+CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo test lint types imports check docs lock bench clean
+.PHONY: demo test lint types imports check docs lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
@@ -35,6 +35,10 @@ bench: .venv/.dev
 	for name in benchmarks/*.py; do \
 	  echo "$$name"; $(BIN)/python -W ignore $$name --json > benchmarks/results/$$(basename $$name .py).json || exit 1; \
 	done
+
+# make reproduce PAPER=pcor DATA=DIR; without PAPER it lists the papers. OPTIONS are the paper's own settings.
+reproduce: .venv/.dev
+	$(BIN)/python -m studies $(PAPER) $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

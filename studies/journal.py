@@ -1,45 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured so far, one JSON document a line: an interrupted run goes on behind the last line."""
+"""Measurements so far, one JSON document on each line: an interrupted run goes on after the last one."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from anonymaly.errors import InputError
 
 Entry = dict[str, Any]
 
 
-def code_digest(*packages: str) -> str:
-    """Return a digest of some folders or files of the package; what other code measured is measured again.
+def code_digest(*sources: ModuleType | Callable[..., Any]) -> str:
+    """Return a digest of the files of some packages, modules and functions: measurements depend on them.
 
     Examples
     --------
-    >>> code_digest("noise") == code_digest("noise") != code_digest("noise", "explain")
+    >>> import json.decoder
+    >>> code_digest(json) == code_digest(json) != code_digest(json.decoder)
     True
     """
     whole = hashlib.sha256()
-    for package in packages:
-        root = Path(str(files("anonymaly"))) / package
-        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
-            whole.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for source in sources:
+        home = Path(inspect.getfile(source))
+        package = home.name == "__init__.py"
+        for path in sorted(home.parent.rglob("*.py")) if package else [home]:
+            whole.update(path.relative_to(home.parent).as_posix().encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:16]
 
 
 class Journal:
-    """The measurements of one study.
+    """The measurements of one experiment.
 
     Parameters
     ----------
     path
         The file; it is made with its folder.
     settings
-        What the measurements depend on. A file with other settings is begun anew.
+        What the measurements depend on. A file with other settings is refused.
     force
-        Begin anew in any case.
+        Begin anew, whatever is there.
+    earlier
+        Where the file was in an earlier version of its study; read if there is none at ``path``.
 
     Examples
     --------
@@ -51,16 +58,16 @@ class Journal:
     [{'row': 7}]
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], *, force: bool = False) -> None:
+    def __init__(
+        self, path: Path, settings: Mapping[str, Any], *, force: bool = False, earlier: Path | None = None
+    ) -> None:
         self.path = path
-        self._entries: list[Entry] = []
-        head = json.dumps(dict(settings), sort_keys=True)
-        lines = [] if force or not path.exists() else path.read_text(encoding="utf-8").split("\n")
-        if lines and lines[0] == head:
-            # The text after the last line break is empty, or a line that was cut off.
-            self._entries = [json.loads(line) for line in lines[1:-1]]
+        # As JSON gives them back, so that a tuple and a list are the same settings.
+        plain = json.loads(json.dumps(dict(settings)))
+        kept = next((file for file in (path, earlier) if file is not None and file.exists()), None)
+        self._entries = [] if force or kept is None else _read(kept, plain)
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole = [head, *(json.dumps(entry) for entry in self._entries)]
+        whole = [json.dumps(plain, sort_keys=True), *(json.dumps(entry) for entry in self._entries)]
         replacement = path.with_suffix(".new")
         replacement.write_text("".join(f"{line}\n" for line in whole), encoding="utf-8")
         replacement.replace(path)
@@ -76,3 +83,26 @@ class Journal:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def _read(path: Path, settings: Mapping[str, Any]) -> list[Entry]:
+    """Return the measurements of a file with these settings."""
+    head, *lines = path.read_text(encoding="utf-8").split("\n")
+    try:
+        found = json.loads(head)
+        # The text after the last line break is empty, or a line that was cut off.
+        entries: list[Entry] = [json.loads(line) for line in lines[:-1]]
+    except json.JSONDecodeError:
+        raise _refused(path, "it is no journal of measurements, or damaged") from None
+    if found != settings:
+        names = sorted(name for name in {*found, *settings} if found.get(name) != settings.get(name))
+        raise _refused(path, f"it was measured with other settings ({', '.join(names)})")
+    return entries
+
+
+def _refused(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"{path} is not read: {reason}",
+        field="output",
+        next_step="Give --force to measure again, or another --output to keep both.",
+    )

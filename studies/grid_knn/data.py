@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The labelled tables that ``score`` is measured on: those of 002, and two larger ones with few columns.
+"""The labelled tables that ``score`` is measured on: the paper's, and two larger ones with few columns.
 
-002 keeps the first records of the minority class as outliers and leaves the others out; so do we, with its
-numbers. Each column's least and greatest value in the whole table counts as public, as in 002: an owner would
-declare bounds from knowledge of the subject.
+The paper keeps the first records of the minority class as outliers and leaves the others out; so do we, with
+its numbers. Each column's least and greatest value in the whole table counts as public, as in the paper: an
+owner would declare bounds from knowledge of the subject.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anonymaly.core.arrays import Booleans, Floats
-from anonymaly.errors import InputError
-from studies.pcor.outliers import in_random_order
+from studies.seeds import in_random_order
 
 REFERENCE_SHARE = 0.8  # of the inliers; the others are the test's
 
+FILES = (
+    "lymphography.parquet", "pima.parquet", "adbench/wdbc.npz", "heart_statlog.parquet", "adult.parquet",
+    "adbench/thyroid.npz", "adbench/mammography.npz",
+)  # fmt: skip
 LYMPHOGRAPHY = ("lym_nodes_dimin", "lym_nodes_enlar", "no_of_nodes")  # the three that are counts
 ADULT = ("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
 
@@ -120,39 +123,18 @@ PAPER_TABLES: Mapping[str, Source] = {
 FURTHER_TABLES: Mapping[str, Source] = {"Thyroid": thyroid, "Mammography": mammography}
 
 
-def read_tables(folder: Path | None) -> list[Labelled]:
-    """Read all tables, those of 002 first.
-
-    Examples
-    --------
-    >>> read_tables(None)
-    Traceback (most recent call last):
-    ...
-    anonymaly.errors.InputError: data: no folder with the public files was given. Give --data DIR or set
-    ANONYMALY_DATA to a folder with the public files.
-    """
-    if folder is None:
-        raise InputError("no folder with the public files was given", field="data", next_step=_HINT)
+def read_tables(folder: Path) -> list[Labelled]:
+    """Read all tables, the paper's first."""
     return [source(folder) for source in (*PAPER_TABLES.values(), *FURTHER_TABLES.values())]
 
 
-_HINT = "Give --data DIR or set ANONYMALY_DATA to a folder with the public files."
-
-
-def _present(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.is_file():
-        raise InputError(f"there is no {name} in {folder}", field="data", next_step=_HINT)
-    return path
-
-
 def _read(folder: Path, name: str) -> pa.Table:
-    return pq.read_table(_present(folder, name))
+    return pq.read_table(folder / name)
 
 
 def _benchmark(folder: Path, file: str, name: str) -> Labelled:
     """Read one of the ADBench archives, whose outliers are few already."""
-    with np.load(_present(folder, f"adbench/{file}.npz"), allow_pickle=False) as archive:
+    with np.load(folder / f"adbench/{file}.npz", allow_pickle=False) as archive:
         return labelled(name, archive["X"].astype(np.float64), archive["y"] == 1)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One split of one table: every private and non-private score of 002's comparison, and how well each ranks.
+"""One split of one table: every private and non-private score of the comparison, and how well each ranks.
 
 Counts are made once for each number of cells and released at every ε. That is the same code that answers the
-question, without its ledger: `tests/reproduce` holds it against ``simulate``.
+question, without its ledger: `tests/studies` compares it with ``simulate``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from anonymaly.questions.score.marginals import Marginals
 from anonymaly.questions.score.method import Facts, Method, coordinate
 from studies.grid_knn.data import Labelled
 from studies.grid_knn.nearest_neighbours import grid_distances, neighbour_distances
+from studies.grid_knn.paper import CELLS, NEIGHBOURS
+from studies.grid_knn.paper import EPSILONS as PAPER_EPSILONS
 from studies.grid_knn.ranking import figures
 
 Row = dict[str, Any]
 
-NEIGHBOURS = 5
-PAPER_EPSILONS = ("5", "2.5", "1.25", "0.6", "0.3", "0.15", "0.075", "0.035", "0.015")
-EPSILONS = ("5", "2.5", "1.25", "1", "0.6", "0.3", "0.15", "0.075", "0.035", "0.015")
-CELLS = tuple(range(2, 11))  # 002's range of b
+EPSILONS = (*PAPER_EPSILONS[:3], "1", *PAPER_EPSILONS[3:])
 
 MARGINALS, GRID, WEIGHTED_GRID = "marginals", "grid k-NN", "grid weighted k-NN"
 KNN, WEIGHTED_KNN = "k-NN", "weighted k-NN"
@@ -51,7 +50,7 @@ def measure(table: Labelled, seed: int, *, sweep: bool) -> list[Row]:
     seed
         Of the split, and of the noise.
     sweep
-        Whether to try all of 002's numbers of cells, for the choice by hindsight.
+        Whether to try all of the paper's numbers of cells, for the choice by hindsight.
     """
     reference, tested, odd = table.split(seed)
     rows = []
@@ -114,7 +113,7 @@ def _plain(reference: Floats, tested: Floats, *, sweep: bool) -> Iterable[tuple[
     yield {"score": PLAIN_MARGINALS}, method.scorer(method.without_noise(count(method, reference)))(tested)
     for cells in CELLS if sweep else ():
         for weighted in (False, True):
-            # As the private grid by default, and 002: sums of differences, from the centre of the own cell.
+            # As the paper and the private grid: sums of differences, from the centre of the own cell.
             scores = grid_distances(
                 reference,
                 tested,

@@ -37,7 +37,7 @@ def neighbour_distances(
     reference, points
         Arrays with the same columns.
     neighbours
-        k; all reference points where there are fewer.
+        k, or the number of reference points if that is smaller.
     weighted
         The sum of the distances to all k of them, as Angiulli and Pizzuti's weighted k-NN.
     distance
@@ -70,14 +70,14 @@ def grid_distances(
 ) -> Floats:
     """Return how far each point must go over a grid of the unit cube to meet k reference points.
 
-    A reference point stands at the centre of its cell. This is 002's grid without noise.
+    A reference point stands at the centre of its cell. This is the paper's grid without noise.
 
     Parameters
     ----------
     reference, points
         Arrays with the same columns, all of them from 0 to 1.
     neighbours
-        k; all reference points where there are fewer.
+        k, or the number of reference points if that is smaller.
     cells
         Cells on each axis.
     weighted
@@ -86,7 +86,8 @@ def grid_distances(
         In which distances are measured.
     from_cell
         Measure from the centre of the point's own cell. Cells are met in order of distance from the point
-        itself in either case, as in 002; of those equally far, the nearer to the point's own cell first.
+        itself in either case, as in the paper; of those equally far, the one nearer to the point's own cell
+        comes first.
 
     Examples
     --------

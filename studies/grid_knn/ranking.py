@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well scores rank outliers above others: the three measures of 002.
+"""How well scores rank outliers above others: the paper's three measures.
 
-Equal scores count as the mean over all orders of them: a score that cannot tell records apart shall not win
-by their order in a file. Written out, because a study takes them thousands of times and scikit-learn's checks
-of their input took most of its time; the tests hold them against scikit-learn's.
+Equal scores count as the mean over all their orders: a score that gives all records the same value must not
+win by their order in a file. Written out, because a study takes them thousands of times and scikit-learn's
+checks of their input took most of its time; the tests compare them with scikit-learn's.
 """
 
 from __future__ import annotations

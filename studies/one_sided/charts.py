@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of 004's experiments: Figures 6 to 10."""
+"""The paper's Figures 6 to 10, from our measurements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from anonymaly.pictures.charts import Row, save
 from anonymaly.pictures.levels import levels
 from anonymaly.promise.change import Adjacency
 from studies.journal import Entry
-from studies.one_sided.data import POLICIES, RATIOS
-from studies.one_sided.measure import EPSILONS, SUPPRESS
+from studies.one_sided.measure import SUPPRESS
+from studies.one_sided.paper import EPSILONS, POLICIES, RATIOS
 from studies.one_sided.tables import (
     DATASET_RATIOS,
     FIGURE_RATIOS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The histograms that ``share`` is measured on, and who is sensitive in them: 004, section 6.1.2.
+"""The histograms that ``share`` is measured on, and who is sensitive in them: section 6.1.2.
 
 The policies are drawn, record by record, so a share of non-sensitive records is met on average. Close:
 every record is kept with one probability, until mean and standard deviation of the bins' numbers are within
@@ -19,32 +19,17 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.core.arrays import Integers
-from anonymaly.errors import InputError
 from anonymaly.noise import ExactProbability, Noise
+from studies.one_sided.paper import CLOSENESS, REACH, WEIGHT
 
 FILE = "dpbench_1d.npz"
 # In the order of the paper's Figure 9: the sparsest first.
 HISTOGRAMS = ("Adult", "Nettrace", "Medcost", "Searchlogs", "Income", "Hepth", "Patent")
-RATIOS = ("0.99", "0.90", "0.75", "0.50", "0.25", "0.10", "0.01")
-POLICIES = ("Close", "Far")
-
-CLOSENESS = 0.1  # θ
-WEIGHT = 5  # γ
-REACH = 0.4  # β
 
 
-def read_histograms(folder: Path | None) -> dict[str, Integers]:
-    """Read the seven histograms of DPBench from a folder with the public files."""
-    if folder is None:
-        raise InputError(
-            "there is no folder with the public files",
-            field="data",
-            next_step="Give --data DIR, or set ANONYMALY_DATA.",
-        )
-    path = folder / FILE
-    if not path.is_file():
-        raise InputError(f"there is no {FILE} in {folder}", field="data")
-    with np.load(path, allow_pickle=False) as archive:
+def read_histograms(folder: Path) -> dict[str, Integers]:
+    """Read the seven histograms of DPBench."""
+    with np.load(folder / FILE, allow_pickle=False) as archive:
         return {name: archive[name.upper()].astype(np.int64) for name in HISTOGRAMS}
 
 

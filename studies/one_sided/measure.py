@@ -16,12 +16,12 @@ from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from studies.journal import Entry, Journal
-from studies.one_sided.data import POLICIES, RATIOS, non_sensitive
+from studies.one_sided.data import non_sensitive
+from studies.one_sided.paper import EPSILONS, POLICIES, RATIOS
 from studies.progress import Progress
 
 Release = Callable[[Noise], npt.NDArray[Any]]
 
-EPSILONS = ("1", "0.1", "0.01")
 MEASURES = ("mre", "rel50", "rel95", "l1")
 # PDP's Suppress, which is not one-sided private: with a threshold of τ it is free of exclusion attacks for τ.
 SUPPRESS = {"suppress10": 10, "suppress100": 100}
@@ -58,7 +58,7 @@ def measure_inputs(
     """Measure the inputs that the journal does not hold yet, and return all of them in order."""
     inputs = [(name, policy, ratio) for name in histograms for policy in POLICIES for ratio in RATIOS]
     known = {(entry["histogram"], entry["policy"], entry["ratio"]): entry for entry in journal}
-    progress.start("share", total=len(inputs), done=len(known), unit="inputs")
+    progress.start("one-sided", total=len(inputs), done=len(known), unit="inputs")
     for number, case in enumerate(inputs):
         if case not in known:
             name, policy, ratio = case

@@ -1,78 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 004 (one-sided privacy), section 6.3.3, on the histograms of DPBench.
+"""The experiments of Kotsogiannis et al. 2020 (one-sided privacy), section 6.3.3, on DPBench's histograms.
 
 Tables 1 and 2 and Figures 6 to 10; the figures on wireless traces need data that is not public.
-Measurements are kept in the output folder input by input, so that an interrupted run goes on.
+Measurements are kept input by input, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly.core.arrays import Integers
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
-from studies.journal import Journal
+from studies.journal import Entry
 from studies.one_sided.charts import draw
-from studies.one_sided.measure import EPSILONS, measure_inputs
-from studies.one_sided.tables import Table, all_tables
-from studies.progress import Progress
-from studies.runner import Reproduction
-
-PAPER = "004 (one-sided differential privacy)"
-
-RUNS = 10  # as in the paper
-SEED = 1
+from studies.one_sided.data import FILE, read_histograms
+from studies.one_sided.measure import measure_inputs
+from studies.one_sided.paper import EPSILONS, RUNS
+from studies.one_sided.tables import all_tables
+from studies.runner import Run, Study, setting
+from studies.table import Table
 
 
-def reproduce_share(
-    histograms: Mapping[str, Integers],
-    output: Path,
-    *,
-    runs: int = RUNS,
-    seed: int = SEED,
-    adjacency: Adjacency = "replace",
-    force: bool = False,
-    progress: Progress | None = None,
-) -> Reproduction[Table]:
-    """Measure what is not measured yet, and put it into the paper's tables and figures.
-
-    Parameters
-    ----------
-    histograms
-        The public histograms, from ``read_histograms``.
-    output
-        The folder for measurements, ``tables.json`` and pictures.
-    runs
-        How many draws each mean is over.
-    seed
-        Fixes the policies and all draws.
-    adjacency
-        The form of the promise; the paper's is ``"replace"``.
-    force
-        Measure again.
-    progress
-        Told how far it has come.
+@dataclass(frozen=True)
+class OneSided(Study[Mapping[str, Integers], list[Entry]]):
+    """What may be published when only some records are sensitive?
 
     Examples
     --------
-    >>> found = reproduce_share(read_histograms(Path("data")), Path("output"))  # doctest: +SKIP
-    >>> found.tables[0].title  # doctest: +SKIP
-    'Table 1. Share of non-sensitive records released by sample'
+    >>> OneSided().adjacency
+    'replace'
     """
-    scales = {name: int(counts.sum()) for name, counts in histograms.items()}
-    settings = {
-        "seed": seed, "runs": runs, "adjacency": adjacency, "histograms": scales,
-        "methods": list(METHODS), "epsilons": EPSILONS,
-    }  # fmt: skip
-    journal = Journal(output / "measured" / "share.jsonl", settings, force=force)
-    entries = measure_inputs(
-        histograms, journal, runs=runs, seed=seed, adjacency=adjacency, progress=progress or Progress(None)
+
+    paper = "Kotsogiannis, Doudalis, Haney, Machanavajjhala and Mehrotra 2020"
+    files = (FILE,)
+
+    runs: int = setting(RUNS, "draws that a mean is over")
+    seed: int = setting(1, "fixes the policies and all draws", least=0)
+    adjacency: Adjacency = setting(
+        "replace", "the form of the promise; the paper's is replace", choices=("replace", "add_remove")
     )
-    tables = all_tables(entries, histograms, runs, adjacency)
-    found = Reproduction(PAPER, tuple(tables), tuple(draw(entries, runs, adjacency, output)))
-    text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
-    (output / "tables.json").write_text(text + "\n", encoding="utf-8")
-    return found
+
+    def read(self, folder: Path) -> Mapping[str, Integers]:
+        """Read the seven histograms."""
+        return read_histograms(folder)
+
+    def measure(self, data: Mapping[str, Integers], run: Run) -> list[Entry]:
+        """Measure every method on every input."""
+        scales = {name: int(counts.sum()) for name, counts in data.items()}
+        settings = {
+            "seed": self.seed, "runs": self.runs, "adjacency": self.adjacency, "histograms": scales,
+            "methods": list(METHODS), "epsilons": EPSILONS,
+        }  # fmt: skip
+        journal = run.journal("inputs", settings, earlier="measured/share.jsonl")
+        return measure_inputs(
+            data, journal, runs=self.runs, seed=self.seed, adjacency=self.adjacency, progress=run.progress
+        )
+
+    def tables(self, data: Mapping[str, Integers], measured: list[Entry]) -> list[Table]:
+        """Return Tables 1 and 2, and the figures as tables."""
+        return all_tables(measured, data, self.runs, self.adjacency)
+
+    def draw(self, data: Mapping[str, Integers], measured: list[Entry], folder: Path) -> list[Path]:
+        """Draw Figures 6 to 10."""
+        return draw(measured, self.runs, self.adjacency, folder)
+
+
+STUDY = OneSided

@@ -1,60 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of 004's experiments, from what was measured; regrets, and what the paper prints beside them."""
+"""The paper's tables and figures as tables: our regrets, with what the paper prints beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp
 from statistics import fmean
-from typing import Any
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.promise.change import Adjacency
 from anonymaly.questions.share.histogram.method import METHODS
 from studies.journal import Entry
-from studies.one_sided.data import HISTOGRAMS, POLICIES, RATIOS, sparsity
-from studies.one_sided.measure import EPSILONS, MEASURES, SUPPRESS
+from studies.one_sided.data import HISTOGRAMS, sparsity
+from studies.one_sided.measure import MEASURES, SUPPRESS
+from studies.one_sided.paper import EPSILONS, POLICIES, PUBLISHED_DAWA, RATIOS, RELEASED, SCALES, SIX_METHODS
+from studies.table import Line, Table
 
-RELEASED = {"1": 0.63, "0.5": 0.39, "0.1": 0.095}  # Table 1
-SCALES = {
-    "Adult": (0.98, 17_665), "Hepth": (0.21, 347_414), "Income": (0.45, 20_787_122),
-    "Nettrace": (0.97, 25_714), "Medcost": (0.75, 9_415), "Patent": (0.06, 27_948_226),
-    "Searchlogs": (0.51, 335_889),
-}  # Table 2  # fmt: skip
-# Mean relative errors at ε = 1 of the published code of DAWA, which is not private.
-PUBLISHED_DAWA = {
-    "Adult": 0.093, "Nettrace": 0.004, "Medcost": 0.259, "Searchlogs": 0.045, "Income": 0.271,
-    "Hepth": 0.185, "Patent": 0.008,
-}  # fmt: skip
-PAPERS = ("sample", "one_sided", "one_sided_l1", "dawaz", "geometric", "dawa")  # 004's six, as we build them
 FIGURE_RATIOS = RATIOS[:5]  # Figures 7 and 8 leave the smallest shares out
 DATASET_RATIOS = ("0.99", "0.50", "0.25")
 FORMS: dict[Adjacency, str] = {"replace": "replace", "add_remove": "add/remove"}
 LEAST_RELATIVE = 0.01  # smaller percentiles count as this one; in sparse histograms they are often 0
 
 Chosen = Callable[[Entry], bool]
-Line = tuple[str | float, ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of figures; the first column says what each line is about."""
-
-    title: str
-    heads: tuple[str, ...]
-    lines: tuple[Line, ...]
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data."""
-        return {
-            "title": self.title,
-            "heads": list(self.heads),
-            "lines": [list(line) for line in self.lines],
-            "note": self.note,
-        }
 
 
 class Regrets:
@@ -91,7 +59,7 @@ def all_tables(
         released_table(histograms),
         scale_table(histograms),
         dawa_table(entries, runs, form),
-        overall_table(regrets, Regrets(entries, PAPERS)),
+        overall_table(regrets, Regrets(entries, SIX_METHODS)),
         *(ratio_table(regrets, epsilon) for epsilon in EPSILONS),
         *(policy_table(regrets, number, measure) for number, measure in ((7, "mre"), (8, "rel95"))),
         dataset_table(regrets),
@@ -148,7 +116,7 @@ def overall_table(regrets: Regrets, among_papers: Regrets) -> Table:
     lines: list[Line] = []
     for method in METHODS:
         figures = [regrets.mean(method, epsilon, measure) for measure in MEASURES for epsilon in EPSILONS]
-        theirs = [among_papers.mean(method, e, "mre") if method in PAPERS else "" for e in EPSILONS]
+        theirs = [among_papers.mean(method, e, "mre") if method in SIX_METHODS else "" for e in EPSILONS]
         lines.append((method, *figures, *theirs))
     heads = ("", *(f"{measure} {epsilon}" for measure in MEASURES for epsilon in EPSILONS))
     heads += tuple(f"mre {epsilon}, paper's six" for epsilon in EPSILONS)

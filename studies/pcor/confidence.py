@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -23,10 +23,6 @@ class Sample:
     least: float
     most: float
     number: int
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the figures as plain data."""
-        return asdict(self)
 
 
 def sample(values: Sequence[float]) -> Sample:

@@ -128,23 +128,12 @@ def homicide(folder: Path) -> Records:
     return Records("homicide", _take(rows, columns, HOMICIDE_ROWS), columns, tuple(names), "victim_age")
 
 
-def needed_files(folder: Path | None) -> Path:
-    """Return the folder if it holds the public files, or say which one is missing."""
-    hint = "Give --data DIR or set ANONYMALY_DATA to a folder with the public files."
-    if folder is None:
-        raise InputError("no folder with the public files was given", field="data", next_step=hint)
-    missing = [name for name in (SALARY_FILE, HOMICIDE_FILE) if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"there is no {missing[0]} in {folder}", field="data", next_step=hint)
-    return folder
-
-
 def _read(folder: Path, name: str) -> pa.Table:
-    return pq.read_table(needed_files(folder) / name)
+    return pq.read_table(folder / name)
 
 
 def _take(rows: pa.Table, columns: Mapping[str, Domain], number: int) -> pa.Table:
-    """Return so many of the rows that lie within the declared columns."""
+    """Return a number of the rows that lie within the declared columns."""
     kept = pa.array([True] * rows.num_rows)
     for name, domain in columns.items():
         column = rows.column(name)

@@ -16,15 +16,16 @@ from anonymaly.core.arrays import Booleans
 from anonymaly.noise import Noise
 from studies.journal import Journal
 from studies.pcor.neighbours import Neighbours
-from studies.pcor.outliers import measure_outliers, seed_of
+from studies.pcor.outliers import measure_outliers
 from studies.pcor.paper import CHANGES
 from studies.progress import Progress
+from studies.seeds import seed_of
 
 
 def measure_matches(
     asking: Neighbours, outliers: int, neighbours: int, journal: Journal, progress: Progress, seed: int
 ) -> None:
-    """Leave 1, 5, 10 and 25 random other records out, so many times for each of so many outliers."""
+    """Leave 1, 5, 10 and 25 random other records out, several times for each outlier."""
     measure_outliers(
         asking.name,
         asking.rows,
@@ -69,7 +70,7 @@ def match(first: Booleans, second: Booleans) -> float:
 
 
 def _others(noise: Noise, row: int, rows: int, number: int) -> list[int]:
-    """Draw so many different rows, not the record's."""
+    """Draw a number of different rows, not the record's."""
     chosen: set[int] = set()
     while len(chosen) < number:
         drawn = noise.uniform(rows)

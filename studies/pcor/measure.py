@@ -19,9 +19,10 @@ from anonymaly.questions.explain.search import SEARCHES, STARTS
 from anonymaly.questions.explain.searches.graph import KnownContexts
 from studies.journal import Journal
 from studies.pcor.asking import Asked, Asking
-from studies.pcor.outliers import measure_outliers, seed_of
+from studies.pcor.outliers import measure_outliers
 from studies.pcor.paper import EPSILON, EPSILONS, SAMPLES, paper_rate
 from studies.progress import Progress
+from studies.seeds import seed_of
 
 # The most contexts that uniform sampling draws. The paper's has no bound, and took up to a day.
 TRIES = 100_000
@@ -95,7 +96,7 @@ def measure(
     seed: int,
     screen: Callable[[int], bool] | None = None,
 ) -> None:
-    """Measure all cases for so many random outliers.
+    """Measure all cases for a number of random outliers.
 
     Records that stand out nowhere are kept as such, unless a quick screen says so.
     """

@@ -3,39 +3,23 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from studies.journal import Entry, Journal
 from studies.progress import Progress
+from studies.seeds import in_random_order
 
 EXHAUSTED: Entry = {"exhausted": True, "valid": 0}
 
 
-def seed_of(*parts: object) -> int:
-    """Return a seed that the parts fix.
-
-    Examples
-    --------
-    >>> seed_of(1, "start") == seed_of(1, "start") != seed_of(2, "start")
-    True
-    """
-    return int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:8]) >> 1
-
-
-def in_random_order(rows: int, seed: int) -> Iterator[int]:
-    """Return the numbers of all rows in an order that the seed fixes."""
-    return iter(sorted(range(rows), key=lambda row: seed_of(seed, "row", row)))
-
-
 def is_complete(journal: Journal, outliers: int) -> bool:
-    """Say whether so many outliers were measured, or all there are."""
+    """Say whether this number of outliers was measured, or all there are."""
     return EXHAUSTED in journal or len(first_outliers(journal, outliers)) == outliers
 
 
 def first_outliers(journal: Journal, outliers: int) -> list[Entry]:
-    """Return so many outliers; an earlier run may have measured more, and two at once the same."""
+    """Return this number of outliers; an earlier run may have measured more, and two at once the same."""
     return list({entry["row"]: entry for entry in journal if entry["valid"]}.values())[:outliers]
 
 
@@ -48,12 +32,12 @@ def measure_outliers(
     seed: int,
     measure: Callable[[int], dict[str, Any] | None],
 ) -> None:
-    """Measure one random record after another until so many are outliers, or there are no more.
+    """Measure one random record after another until enough are outliers, or there are no more.
 
     Parameters
     ----------
     name
-        What progress is told.
+        The name beside the progress bar.
     rows
         How many records there are; the seed fixes the order in which they are tried.
     outliers
@@ -64,7 +48,7 @@ def measure_outliers(
         As in the study.
     measure
         Measures a record. What it returns is kept, ``valid`` saying in how many contexts the record stands
-        out; None is not kept, where finding out again takes no time.
+        out. None is not kept: finding that out again takes no time.
 
     Examples
     --------

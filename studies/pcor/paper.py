@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that 000 (PCOR) prints, Tables 2 to 9, 12 and 13, and its accounting of ε."""
+"""What Shafieinejad et al. 2021 (PCOR) print, Tables 2 to 9, 12 and 13, and their accounting of ε."""
 
 from __future__ import annotations
 

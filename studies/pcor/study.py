@@ -1,36 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 000 (PCOR), section 6, on public data: Tables 2 to 9, 12 and 13.
+"""The experiments of Shafieinejad et al. 2021 (PCOR), section 6, on public data: Tables 2 to 9, 12 and 13.
 
-Measured figures are kept in the output folder record by record, so that an interrupted run goes on; only the
-tables and pictures are made anew each time.
+Measurements are kept record by record, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymaly import detectors, noise
+from anonymaly.questions import explain
 from studies.journal import Entry, Journal, code_digest
 from studies.pcor.asking import Asking
 from studies.pcor.charts import draw
-from studies.pcor.data import Records, homicide, needed_files, reduced_salary, salary
+from studies.pcor.data import HOMICIDE_FILE, SALARY_FILE, Records, homicide, reduced_salary, salary
 from studies.pcor.matching import measure_matches
 from studies.pcor.measure import detector_cases, measure, search_cases, warm_up
 from studies.pcor.neighbours import Neighbours
 from studies.pcor.outliers import first_outliers, is_complete
 from studies.pcor.paper import MATCH_NEIGHBOURS, MATCH_OUTLIERS, OUTLIERS
-from studies.pcor.tables import Table, detector_tables, match_table, search_tables
-from studies.progress import Progress
-from studies.runner import Reproduction
-
-PAPER = "000 (PCOR)"
+from studies.pcor.tables import all_tables
+from studies.runner import Run, Study, setting
+from studies.table import Table
 
 DETECTORS = ("grubbs", "lof", "histogram")
 OTHER_DETECTORS = ("grubbs", "histogram")
-SEED = 1
 
 
 @dataclass(frozen=True)
@@ -41,116 +38,99 @@ class Sources:
     reduced_salary: Records
     homicide: Records
 
-    @classmethod
-    def read(cls, folder: Path | None) -> Sources:
-        """Read the public files of a folder; the reduced salaries ship with the package."""
-        found = needed_files(folder)
-        return cls(salary(found), reduced_salary(), homicide(found))
 
+@dataclass(frozen=True)
+class Measured:
+    """The outliers of each experiment: searches, other detectors by name, matches by table and detector."""
 
-def reproduce_explain(
-    sources: Sources,
-    output: Path,
-    *,
-    outliers: int = OUTLIERS,
-    neighbours: int = MATCH_NEIGHBOURS,
-    seed: int = SEED,
-    force: bool = False,
-    progress: Progress | None = None,
-) -> Reproduction[Table]:
-    """Measure what is not measured yet, and put the paper's figures beside ours.
-
-    Parameters
-    ----------
-    sources
-        The public tables.
-    output
-        The folder for measurements, ``tables.json`` and pictures.
-    outliers
-        How many random outliers each mean is over; the matches use at most 100, as the paper does.
-    neighbours
-        How many neighbouring tables are made for each outlier and number of records left out.
-    seed
-        Fixes which records are chosen and all draws.
-    force
-        Measure again.
-    progress
-        Told how far it has come.
-
-    Examples
-    --------
-    >>> found = reproduce_explain(Sources.read(Path("data")), Path("output"))  # doctest: +SKIP
-    >>> found.tables[0].title  # doctest: +SKIP
-    'Searches: time'
-    """
-    run = _Run(output, outliers, neighbours, seed, force, progress or Progress(None))
-    searches = run.searches(sources.salary, sources.reduced_salary)
-    others = {name: run.detectors(sources.reduced_salary, name) for name in OTHER_DETECTORS}
-    small = {12: ("salary", sources.reduced_salary), 13: ("homicide", sources.homicide)}
-    matches = {
-        number: (title, {name: run.matches(records, name, number) for name in DETECTORS})
-        for number, (title, records) in small.items()
-    }
-    tables = search_tables(searches) + detector_tables(others)
-    tables += [match_table(number, title, entries) for number, (title, entries) in matches.items()]
-    tables.sort(key=lambda table: table.number)
-    pictures = draw(tables, searches, sources.salary.rows.num_rows, output)
-    found = Reproduction(PAPER, tuple(tables), tuple(pictures))
-    text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
-    (output / "tables.json").write_text(text + "\n", encoding="utf-8")
-    return found
+    searches: list[Entry]
+    detectors: Mapping[str, list[Entry]]
+    matches: Mapping[int, Mapping[str, list[Entry]]]
 
 
 @dataclass(frozen=True)
-class _Run:
-    """One run's settings, and its studies."""
+class Pcor(Study[Sources, Measured]):
+    """In which group does a record stand out?
 
-    output: Path
-    outliers: int
-    neighbours: int
-    seed: int
-    force: bool
-    progress: Progress
+    Examples
+    --------
+    >>> Pcor(outliers=3).neighbours
+    50
+    """
 
-    def searches(self, records: Records, small: Records) -> list[Entry]:
+    paper = "Shafieinejad, Kerschbaum and Ilyas 2021 (PCOR)"
+    files = (SALARY_FILE, HOMICIDE_FILE)
+
+    outliers: int = setting(OUTLIERS, "random outliers that a mean is over; the matches use at most 100")
+    neighbours: int = setting(MATCH_NEIGHBOURS, "neighbouring tables for each outlier and number left out")
+    seed: int = setting(1, "fixes which records are chosen, and all draws", least=0)
+
+    def read(self, folder: Path) -> Sources:
+        """Read the public files; the reduced salaries are part of the package."""
+        return Sources(salary(folder), reduced_salary(), homicide(folder))
+
+    def measure(self, data: Sources, run: Run) -> Measured:
+        """Measure searches, other detectors and matches."""
+        small = {12: data.reduced_salary, 13: data.homicide}
+        return Measured(
+            self._searches(data.salary, data.reduced_salary, run),
+            {name: self._other_detector(data.reduced_salary, name, run) for name in OTHER_DETECTORS},
+            {
+                number: {name: self._matches(records, name, number, run) for name in DETECTORS}
+                for number, records in small.items()
+            },
+        )
+
+    def tables(self, data: Sources, measured: Measured) -> list[Table]:
+        """Return Tables 2 to 9, 12 and 13."""
+        return all_tables(measured.searches, measured.detectors, measured.matches)
+
+    def draw(self, data: Sources, measured: Measured, folder: Path) -> list[Path]:
+        """Draw four pictures."""
+        return draw(measured.searches, measured.matches, data.salary.rows.num_rows, folder)
+
+    def _searches(self, records: Records, small: Records, run: Run) -> list[Entry]:
         """Measure all searches with the local outlier factor, after warming up on a small table."""
         cases = search_cases()
-        journal = self._journal("searches", records, "lof", cases=[case.name for case in cases])
+        journal = self._journal("searches", records, "lof", run, cases=[case.name for case in cases])
         if not is_complete(journal, self.outliers):
             warm_up(Asking(small, "lof"), cases)
-            measure(Asking(records, "lof"), cases, self.outliers, journal, self.progress, self.seed)
+            measure(Asking(records, "lof"), cases, self.outliers, journal, run.progress, self.seed)
         return first_outliers(journal, self.outliers)
 
-    def detectors(self, records: Records, detector: str) -> list[Entry]:
+    def _other_detector(self, records: Records, detector: str, run: Run) -> list[Entry]:
         """Measure breadth first with another detector."""
         cases = detector_cases()
-        journal = self._journal(
-            f"detector_{detector}", records, detector, cases=[case.name for case in cases]
-        )
+        names = [case.name for case in cases]
+        journal = self._journal(f"detector_{detector}", records, detector, run, cases=names)
         if not is_complete(journal, self.outliers):
             asking = Asking(records, detector)
             screen = _screen(asking)
             warm_up(asking, cases, screen)
-            measure(asking, cases, self.outliers, journal, self.progress, self.seed, screen)
+            measure(asking, cases, self.outliers, journal, run.progress, self.seed, screen)
         return first_outliers(journal, self.outliers)
 
-    def matches(self, records: Records, detector: str, number: int) -> list[Entry]:
+    def _matches(self, records: Records, detector: str, number: int, run: Run) -> list[Entry]:
         """Measure the match of valid contexts in neighbouring tables."""
         outliers = min(self.outliers, MATCH_OUTLIERS)
-        journal = self._journal(f"match_{number}_{detector}", records, detector, neighbours=self.neighbours)
+        name = f"match_{number}_{detector}"
+        journal = self._journal(name, records, detector, run, neighbours=self.neighbours)
         if not is_complete(journal, outliers):
             asking = Neighbours(Asking(records, detector))
-            measure_matches(asking, outliers, self.neighbours, journal, self.progress, self.seed)
+            measure_matches(asking, outliers, self.neighbours, journal, run.progress, self.seed)
         return first_outliers(journal, outliers)
 
-    def _journal(self, name: str, records: Records, detector: str, **settings: Any) -> Journal:
+    def _journal(self, name: str, records: Records, detector: str, run: Run, **settings: Any) -> Journal:
         table = {"records": records.name, "rows": records.rows.num_rows}
-        code = code_digest("detectors", "explain", "noise")
+        code = code_digest(detectors, explain, noise)
         settings = {"seed": self.seed, "detector": detector, "code": code, **table, **settings}
-        return Journal(self.output / "measured" / f"{name}.jsonl", settings, force=self.force)
+        return run.journal(name, settings, earlier=f"measured/{name}.jsonl")
 
 
 def _screen(asking: Asking) -> Callable[[int], bool]:
     """Return a quick check whether a row stands out anywhere; with few contexts it beats asking."""
     neighbours = Neighbours(asking)
     return lambda row: bool(neighbours.validity(row).any())
+
+
+STUDY = Pcor

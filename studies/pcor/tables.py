@@ -3,184 +3,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 from anonymaly.questions.explain.search import SEARCHES
 from studies.journal import Entry
 from studies.pcor.confidence import Sample, sample
 from studies.pcor.measure import Case
-from studies.pcor.paper import CHANGES, EPSILONS, MATCHES, TIMES, UTILITIES, paper_rate
+from studies.pcor.paper import CHANGES, EPSILONS, MATCHES, TIMES, UTILITIES, Times, Utility, paper_rate
+from studies.table import Cell, Line, Table
 
-Measure = Literal["seconds", "utility", "match"]
+Write = Callable[[Mapping[str, float]], str]
 
 DIRECT = "The paper's three days for exact are for a reference file of all records; ours is for one answer."
+RATES = ("ε", "our ε1", "paper's ε1")
 ONE_START = "from one start"
 AS_PRINTED = "one start, the paper's ε1"
+EQUAL_SETS = "equal sets"
+MATCH_NAMES = {12: "salary", 13: "homicide"}
 SEARCH_ORDER = ("uniform", "random_walk", "depth_first", "breadth_first", "exact")
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a table.
+def all_tables(
+    searches: Sequence[Entry],
+    detectors: Mapping[str, Sequence[Entry]],
+    matches: Mapping[int, Mapping[str, Sequence[Entry]]],
+) -> list[Table]:
+    """Return Tables 2 to 9, 12 and 13.
 
-    Attributes
+    Parameters
     ----------
-    case
-        What was measured.
-    paper
-        The paper's figures; none where it has none.
-    ours
-        Our figures at the same ε, as we account.
-    further
-        Further figures by name: from one start, with draws as blunt as the paper's, the share of equal sets.
-    rates
-        ε, and ε1 as we and the paper account.
+    searches
+        The outliers that all searches were measured on.
+    detectors
+        Those that breadth-first search was measured on, for each further detector.
+    matches
+        Those whose neighbouring tables were measured, by the table's number and the detector.
     """
-
-    case: str
-    paper: Mapping[str, float] | None
-    ours: Sample
-    further: Mapping[str, Sample] = field(default_factory=dict)
-    rates: Mapping[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the line as plain data."""
-        return {
-            "case": self.case,
-            "paper": None if self.paper is None else dict(self.paper),
-            "ours": self.ours.to_dict(),
-            "further": {name: figures.to_dict() for name, figures in self.further.items()},
-            "rates": dict(self.rates),
-        }
-
-
-@dataclass(frozen=True)
-class Table:
-    """One of the paper's tables."""
-
-    number: int
-    title: str
-    measure: Measure
-    lines: tuple[Line, ...]
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data."""
-        return {
-            "table": self.number,
-            "title": self.title,
-            "measure": self.measure,
-            "lines": [line.to_dict() for line in self.lines],
-            "note": self.note,
-        }
-
-
-def search_tables(entries: Iterable[Entry]) -> list[Table]:
-    """Return Tables 2 to 5, 8 and 9 from the measurements of all searches."""
-    outliers = [entry for entry in entries if entry["valid"]]
-    searches = {name: Case(name) for name in SEARCH_ORDER}
-    overlap = {name: Case(name, "overlap") for name in ("depth_first", "breadth_first")}
+    every = {_spoken(name): Case(name) for name in SEARCH_ORDER}
+    overlap = {_spoken(name): Case(name, "overlap") for name in ("depth_first", "breadth_first")}
     sweep = {epsilon: Case("breadth_first", epsilon=epsilon) for epsilon in EPSILONS}
-    return [
-        _times(2, "Searches: time", searches, outliers, DIRECT),
-        _utilities(3, "Searches: utility", searches, outliers, _without_answer(searches, outliers)),
-        _times(4, "Overlap with the starting context: time", overlap, outliers),
-        _utilities(5, "Overlap with the starting context: utility", overlap, outliers),
-        _times(8, "Breadth first at several ε: time", sweep, outliers),
-        _utilities(9, "Breadth first at several ε: utility", sweep, outliers),
-    ]
+    tables: list[Table] = []
+    for number, title, cases, notes in (
+        (2, "Searches", every, (DIRECT, _without_answer(every, searches))),
+        (4, "Overlap with the starting context", overlap, ("", "")),
+        (8, "Breadth first at several ε", sweep, ("", "")),
+    ):
+        asked = {name: (case, searches) for name, case in cases.items()}
+        tables += _times_and_utilities(number, title, asked, notes)
+    others = {name: (Case("breadth_first"), entries) for name, entries in detectors.items()}
+    tables[4:4] = _times_and_utilities(6, "Other detectors, breadth first", others, ("", ""))
+    return tables + [_match_table(number, entries) for number, entries in matches.items()]
 
 
-def detector_tables(entries: Mapping[str, Iterable[Entry]]) -> list[Table]:
-    """Return Tables 6 and 7 from the measurements of each detector."""
-    case = Case("breadth_first")
+def _times_and_utilities(
+    number: int, title: str, asked: Mapping[str, tuple[Case, Sequence[Entry]]], notes: tuple[str, str]
+) -> list[Table]:
+    """Return a table of times and, under the next number, the table of utilities of the same cases."""
     times: list[Line] = []
     utilities: list[Line] = []
-    for detector, measured in entries.items():
-        outliers = [entry for entry in measured if entry["valid"]]
-        times += _times(6, "", {detector: case}, outliers).lines
-        utilities += _utilities(7, "", {detector: case}, outliers).lines
+    for name, (case, outliers) in asked.items():
+        seconds = sample([entry["results"][case.name]["seconds"] for entry in outliers])
+        times.append((name, *_rates(case), _printed(TIMES[number], name, as_time), _ours(seconds, as_time)))
+        as_in_the_paper = asdict(utility(case.as_in_the_paper, outliers))
+        charge = case.as_in_the_paper.charge  # what draws at the paper's ε1 cost as we account
+        blunt = Cell(
+            f"{as_ratio(as_in_the_paper)} for ε = {charge:.3g}", {**as_in_the_paper, "charge": charge}
+        )
+        ours = [_ours(utility(each, outliers), as_ratio) for each in (case, one_start(case))]
+        printed = _printed(UTILITIES[number + 1], name, as_ratio)
+        utilities.append((name, *_rates(case), printed, *ours, blunt))
+    heads = ("", *RATES, "paper", "ours")
     return [
-        Table(6, "Other detectors, breadth first: time", "seconds", tuple(times)),
-        Table(7, "Other detectors, breadth first: utility", "utility", tuple(utilities)),
+        Table(f"Table {number}. {title}: time", heads, tuple(times), notes[0]),
+        Table(
+            f"Table {number + 1}. {title}: utility",
+            (*heads, ONE_START, AS_PRINTED),
+            tuple(utilities),
+            notes[1],
+        ),
     ]
 
 
-def match_table(number: int, name: str, entries: Mapping[str, Iterable[Entry]]) -> Table:
-    """Return Table 12 or 13 from the measurements of each detector."""
-    lines = []
-    for detector, measured in entries.items():
-        outliers = [entry for entry in measured if entry["valid"]]
+def _match_table(number: int, entries: Mapping[str, Sequence[Entry]]) -> Table:
+    lines: list[Line] = []
+    for detector, outliers in entries.items():
         for place, change in enumerate(CHANGES):
-            lines.append(
-                Line(
-                    f"{detector}, ΔD = {change}",
-                    {"mean": MATCHES[number][detector][place]},
-                    sample([entry["match"][str(change)] for entry in outliers]),
-                    {"equal sets": sample([entry["equal"][str(change)] for entry in outliers])},
-                )
-            )
-    numbers = [
-        f"{detector} {line.ours.number}"
-        for detector, line in zip(entries, lines[:: len(CHANGES)], strict=True)
-    ]
+            printed = {"mean": MATCHES[number][detector][place]}
+            shared, equal = match(outliers, change), match(outliers, change, "equal")
+            lines.append((
+                f"{detector}, ΔD = {change}", Cell(as_share(printed), printed),
+                _ours(shared, as_share), _ours(equal, as_share),
+            ))  # fmt: skip
+    numbers = [f"{detector} {len(outliers)}" for detector, outliers in entries.items()]
     note = (
         "Ours: contexts valid in both tables / in either. Equal sets: how often both have the same ones. "
         f"Outliers: {', '.join(numbers)}."
     )
-    return Table(number, f"Match of valid contexts: {name}", "match", tuple(lines), note)
+    title = f"Table {number}. Match of valid contexts: {MATCH_NAMES[number]}"
+    return Table(title, ("", "paper", "ours", EQUAL_SETS), tuple(lines), note)
 
 
-def _times(
-    number: int, title: str, cases: Mapping[str, Case], outliers: Sequence[Entry], note: str = ""
-) -> Table:
-    lines = []
-    for name, case in cases.items():
-        printed = TIMES[number].get(name)
-        lines.append(
-            Line(
-                name,
-                None if printed is None else asdict(printed),
-                sample([entry["results"][case.name]["seconds"] for entry in outliers]),
-                rates=_rates(case),
-            )
-        )
-    return Table(number, title, "seconds", tuple(lines), note)
-
-
-def _utilities(
-    number: int, title: str, cases: Mapping[str, Case], outliers: Sequence[Entry], note: str = ""
-) -> Table:
-    lines = []
-    for name, case in cases.items():
-        printed = UTILITIES[number].get(name)
-        one = case.from_one_start if SEARCHES[case.search].steered else case
-        lines.append(
-            Line(
-                name,
-                None if printed is None else asdict(printed),
-                _utility(case, outliers),
-                {ONE_START: _utility(one, outliers), AS_PRINTED: _utility(case.as_in_the_paper, outliers)},
-                _rates(case),
-            )
-        )
-    return Table(number, title, "utility", tuple(lines), note)
-
-
-def _utility(case: Case, outliers: Sequence[Entry]) -> Sample:
+def utility(case: Case, outliers: Sequence[Entry]) -> Sample:
+    """Return how near a case's answers come to the best valid context."""
     return sample([entry["results"][case.name]["utility"] for entry in outliers])
 
 
-def _rates(case: Case) -> dict[str, float]:
-    return {
-        "epsilon": float(case.epsilon),
-        "rate": float(case.rate),
-        "paper_rate": float(paper_rate(case.search, case.epsilon)),
-        # What draws at the paper's ε1 cost as we account.
-        "paper_charge": case.as_in_the_paper.charge,
-    }
+def one_start(case: Case) -> Case:
+    """Return the case from one start, if it is one that takes several."""
+    return case.from_one_start if SEARCHES[case.search].steered else case
+
+
+def match(outliers: Sequence[Entry], change: int, measure: str = "match") -> Sample:
+    """Return how far valid contexts agree when some records are left out; with ``"equal"``, how often."""
+    return sample([entry[measure][str(change)] for entry in outliers])
+
+
+def _rates(case: Case) -> tuple[float, float, float]:
+    return float(case.epsilon), float(case.rate), float(paper_rate(case.search, case.epsilon))
+
+
+def _printed(figures: Mapping[str, Times] | Mapping[str, Utility], name: str, write: Write) -> Cell | str:
+    found = figures.get(name.replace(" ", "_"))
+    return "-" if found is None else Cell(write(asdict(found)), asdict(found))
+
+
+def _ours(figures: Sample, write: Write) -> Cell:
+    return Cell(write(asdict(figures)), asdict(figures))
 
 
 def _without_answer(cases: Mapping[str, Case], outliers: Sequence[Entry]) -> str:
@@ -188,16 +137,39 @@ def _without_answer(cases: Mapping[str, Case], outliers: Sequence[Entry]) -> str
         name: sum(not entry["results"][case.name]["found"] for entry in outliers)
         for name, case in cases.items()
     }
-    told = [f"{name} {number}" for name, number in missed.items() if number]
-    return f"Without an answer, counted as utility 0: {', '.join(told)} of {len(outliers)}." if told else ""
+    named = [f"{name} {number}" for name, number in missed.items() if number]
+    return f"Without an answer, counted as utility 0: {', '.join(named)} of {len(outliers)}." if named else ""
 
 
-def all_numbers() -> list[int]:
-    """Return the numbers of the tables that are measured.
+def as_time(figures: Mapping[str, float]) -> str:
+    """Write a mean time and its range."""
+    return f"{_time(figures['mean'])} ({_time(figures['least'])} to {_time(figures['most'])})"
+
+
+def as_ratio(figures: Mapping[str, float]) -> str:
+    """Write a mean ratio and its confidence interval."""
+    return f"{figures['mean']:.2f} ({figures['low']:.2f}, {figures['high']:.2f})"
+
+
+def as_share(figures: Mapping[str, float]) -> str:
+    """Write a mean share."""
+    return f"{figures['mean']:.1%}"
+
+
+def _time(seconds: float) -> str:
+    """Write a time with the unit that suits it.
 
     Examples
     --------
-    >>> all_numbers()
-    [2, 3, 4, 5, 6, 7, 8, 9, 12, 13]
+    >>> [_time(seconds) for seconds in (0.0123, 4.21, 51, 2220, 259200)]
+    ['12 ms', '4.2 s', '51 s', '37 min', '72 h']
     """
-    return sorted([*TIMES, *UTILITIES, *MATCHES])
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.0f} h"
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")

@@ -19,7 +19,6 @@ from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
-from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from studies.sensitive.paper import PAPER, Printed
 
@@ -84,17 +83,16 @@ class Points:
         )
 
 
-def read_points(folder: Path | None) -> list[Points]:
-    """Return the paper's five tables, or say which file is missing."""
-    found = _needed(folder)
-    return [_credit(found), _trucks(found), synthetic(), *(_whole(found, name) for name in FILES[:2])]
+def read_points(folder: Path) -> list[Points]:
+    """Return the paper's five tables."""
+    return [_credit(folder), _trucks(folder), synthetic(), *(_whole(folder, name) for name in FILES[:2])]
 
 
 def synthetic(size: int = 20_000, dimensions: int = 200, axes: int = 9, seed: int = 3) -> Points:
     """Return a mixture of Gaussians in 200 dimensions, reduced to 9 principal axes.
 
-    99 of 100 records are standard normal; the others are so around nine points, each 20 deviations out along
-    an axis of its own.
+    99 of 100 records are standard normal. The others are normal around nine points, each 20 deviations out
+    along an axis of its own.
 
     Examples
     --------
@@ -107,7 +105,7 @@ def synthetic(size: int = 20_000, dimensions: int = 200, axes: int = 9, seed: in
     outliers = np.arange(round(size * SYNTHETIC_OUTLIERS))
     points[outliers, outliers % axes] += SYNTHETIC_SHIFT
     labelled = np.arange(size) < len(outliers)
-    note = "a mixture of Gaussians of our own: the paper does not say its one; PCA to 9 axes"
+    note = "a mixture of Gaussians of our own: the paper does not describe its own; PCA to 9 axes"
     return Points("Synthetic", principal_axes(points, axes), labelled, note)
 
 
@@ -149,13 +147,3 @@ def _trucks(folder: Path) -> Points:
     labelled = table.column("failure").to_numpy()[kept] == 1
     note = "sample, β in proportion; standardised, PCA to 12 axes"
     return Points("APS Trucks", principal_axes(values, 12), labelled, note)
-
-
-def _needed(folder: Path | None) -> Path:
-    hint = "Give --data DIR or set ANONYMALY_DATA to a folder with the public files."
-    if folder is None:
-        raise InputError("no folder with the public files was given", field="data", next_step=hint)
-    missing = [name for name in FILES if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"there is no {missing[0]} in {folder}", field="data", next_step=hint)
-    return folder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What 003 prints: Tables 1 to 3."""
+"""What Asif et al. 2021 print: Tables 1 to 3."""
 
 from __future__ import annotations
 

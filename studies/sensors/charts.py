@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of 001's experiment, and of real readings before and after."""
+"""The paper's Figure 3 from our measurements, and real readings before and after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from anonymaly.stream.perturb import perturb
 from anonymaly.stream.suggest import correct
 from studies.journal import Entry
 from studies.sensors.data import Source
-from studies.sensors.measure import ACCOUNTS, EPSILONS, declare
+from studies.sensors.measure import ACCOUNTS, declare
+from studies.sensors.paper import EPSILONS
 from studies.sensors.tables import mean, select
 
 WAYS = {

@@ -15,13 +15,9 @@ from scipy.special import ndtri
 
 from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.declare.domain import Interval
-from anonymaly.errors import InputError
 from anonymaly.noise import Noise
+from studies.sensors.paper import DEVIATION, OUTLIERS
 
-SEPARATIONS = (50, 120, 220, 400)
-POINTS = 100_000
-DEVIATION = 3.0
-OUTLIERS = 0.1
 BUILDING_FILE, MACHINE_FILE = "keti_building.parquet", "nab.parquet"
 MACHINE = "realKnownCause/machine_temperature_system_failure.csv"
 TOO_HOT = 60  # degrees Celsius, in an office
@@ -106,21 +102,8 @@ def machine(folder: Path, window: int = 2000) -> Source:
     )
 
 
-def real_sources(folder: Path | None) -> list[Source]:
-    """Return the real sources, or say which file is missing."""
-    if folder is None:
-        raise InputError(
-            f"is needed: it holds {BUILDING_FILE} and {MACHINE_FILE}",
-            field="data",
-            next_step="Give --data DIR, or set ANONYMALY_DATA.",
-        )
-    for name in (BUILDING_FILE, MACHINE_FILE):
-        if not (folder / name).exists():
-            raise InputError(
-                f"{folder} holds no {name}",
-                field="data",
-                next_step="docs/questions/stream.md says where it is.",
-            )
+def real_sources(folder: Path) -> list[Source]:
+    """Return the building and the machine."""
     return [building(folder), machine(folder)]
 
 

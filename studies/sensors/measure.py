@@ -20,8 +20,8 @@ from anonymaly.stream.suggest import Corrected, correct, suggest
 from studies.journal import Entry, Journal
 from studies.progress import Progress
 from studies.sensors.data import Readings, Source, synthetic
+from studies.sensors.paper import EPSILONS
 
-EPSILONS = ("0.1", "0.5", "1")
 # How ε is read: for each column, as in the paper, or for the whole reading, so that d columns share it.
 ACCOUNTS = ("column", "reading")
 HISTORY = 1_000_000  # added to a seed, so that no history is judged by itself
@@ -148,7 +148,7 @@ def measure_all(
         for separation in separations
     ]
     tasks += [(f"{source.name} {epsilon}", (source, epsilon)) for source in sources for epsilon in EPSILONS]
-    progress.start("stream", len(tasks), len(done), "settings")
+    progress.start("sensors", len(tasks), len(done), "settings")
     for key, what in tasks:
         if key in done:
             continue

@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of streams, as tables."""
+"""The paper's Figure 3 as tables, and the same for real sensors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
 from studies.journal import Entry
-from studies.sensors.measure import EPSILONS
+from studies.sensors.paper import EPSILONS, RECALL, SHOWN
+from studies.table import Line, Table
 
-Cell = str | float
-
-PAPER = {  # what the text of section 7 says of Figure 3a; the figure itself has no numbers
-    ("0.1", 220): "≈ 75 %",
-    ("0.1", 400): "≈ 75 %",
-    ("0.5", 50): "95-100 %",
-    ("0.5", 120): "95-100 %",
-    ("0.5", 220): "95-100 %",
-    ("0.5", 400): "95-100 %",
-}
-SHOWN = "< 20 %"
 HEADS = (
     "separation", "ε in the paper", "ε per reading", "recall, paper", "recall", "shown, paper", "shown",
     "gap as printed", "uncorrected", "raw", "radius", "neighbours",
@@ -36,20 +25,6 @@ NOTE = (
     "both. "
     "Radius in range widths. Settings come from a history by the rule of anonymaly.stream.suggest."
 )
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with its heads."""
-
-    title: str
-    heads: tuple[str, ...]
-    lines: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data."""
-        return asdict(self)
 
 
 def all_tables(entries: Sequence[Entry]) -> list[Table]:
@@ -95,13 +70,13 @@ def mean(entries: Sequence[Entry], way: str, figure: str) -> float:
     return float(sum(entry[way][figure] for entry in entries) / len(entries))
 
 
-def _line(separation: int, epsilon: str, account: str, chosen: Sequence[Entry]) -> tuple[Cell, ...]:
+def _line(separation: int, epsilon: str, account: str, chosen: Sequence[Entry]) -> Line:
     total = str(Decimal(epsilon) * (2 if account == "column" else 1))
     return (
         str(separation),
         epsilon,
         total,
-        PAPER.get((epsilon, separation), "-"),
+        RECALL.get((epsilon, separation), "-"),
         _share(mean(chosen, "corrected", "recall")),
         SHOWN,
         _share(mean(chosen, "corrected", "shown")),
@@ -111,7 +86,7 @@ def _line(separation: int, epsilon: str, account: str, chosen: Sequence[Entry]) 
     )
 
 
-def _real_line(name: str, epsilon: str, chosen: Sequence[Entry]) -> tuple[Cell, ...]:
+def _real_line(name: str, epsilon: str, chosen: Sequence[Entry]) -> Line:
     low, high = chosen[0]["ranges"][0]
     return (
         name,

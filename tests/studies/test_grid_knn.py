@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 002 on a small invented table, with one split."""
+"""The experiments of Rauch et al. 2021 on a small invented table, with one split."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import os
+import shutil
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,23 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
-from typer.testing import CliRunner
 
 import anonymaly as am
-from anonymaly.errors import InputError
 from anonymaly.questions.score.grid import Grid
 from anonymaly.questions.score.marginals import Marginals
 from anonymaly.questions.score.method import Facts
-from studies.__main__ import app
-from studies.grid_knn import measure as score_measure
-from studies.grid_knn import study
-from studies.grid_knn import tables as score_tables
+from studies.grid_knn import measure as measure_module
+from studies.grid_knn import study as study_module
+from studies.grid_knn import tables
 from studies.grid_knn.data import Labelled, labelled, read_tables
 from studies.grid_knn.measure import count, measure, release
 from studies.grid_knn.ranking import average_precision, precision_at_n, roc_area
-from studies.grid_knn.study import reproduce_score
+from studies.grid_knn.study import GridKnn
 from studies.progress import Progress
-from studies.runner import Reproduction
+from studies.runner import Found, Run, reproduce
+from studies.table import Cell
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 
@@ -49,11 +47,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction[Any]:
-    return reproduce_score([invented()], output, seeds=1)
+def found(output: Path) -> Found:
+    return reproduce(GridKnn(seeds=1), [invented()], Run(output))
 
 
-def test_every_table_has_figures_between_nought_and_one(found: Reproduction[Any]) -> None:
+def test_every_table_has_figures_between_nought_and_one(found: Found) -> None:
     assert [table.title for table in found.tables] == [
         "AUROC that must be reached",
         "Without privacy: AUROC",
@@ -66,40 +64,45 @@ def test_every_table_has_figures_between_nought_and_one(found: Reproduction[Any]
         assert table.lines
         for line in table.lines:
             assert len(line) == len(table.heads)
-            means = [cell.mean for cell in line if isinstance(cell, score_tables.Figure)]
+            means = [cell.figures["mean"] for cell in line if isinstance(cell, Cell)]
             assert means
             assert all(0 <= mean <= 1 for mean in means)
 
 
 def test_the_choice_by_hindsight_is_labelled_and_never_worse_than_the_rules_choice(
-    found: Reproduction[Any],
+    found: Found,
 ) -> None:
     table = found.tables[2]
     assert "leak" in table.note
     rule, best = table.heads.index("grid k-NN"), table.heads.index("best b by hindsight")
     for line in table.lines:
         if 2 <= int(str(line[rule + 1])) <= 10:
-            assert line[best].mean >= line[rule].mean  # type: ignore[union-attr]
+            by_rule, by_hindsight = line[rule], line[best]
+            assert isinstance(by_rule, Cell)
+            assert isinstance(by_hindsight, Cell)
+            assert by_hindsight.figures["mean"] >= by_rule.figures["mean"]
 
 
-def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
-    assert json.loads((output / "score_tables.json").read_text("utf-8")) == found.to_dict()
-    assert (output / "score_tables.md").read_text("utf-8").startswith("## AUROC that must be reached")
+def test_tables_and_pictures_are_written(found: Found, output: Path) -> None:
+    assert json.loads((output / "tables.json").read_text("utf-8")) == found.to_dict()
+    assert "\n## AUROC that must be reached\n" in (output / "tables.md").read_text("utf-8")
     for name in ("figure_2_epsilon", "figure_2_cells", "figure_3_precision", "figure_3_at_n"):
         assert (output / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_run_goes_on_where_it_was(
-    found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
+    found: Found, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copytree(output, tmp_path, dirs_exist_ok=True)
+
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("measured again")
 
-    monkeypatch.setattr(study, "measure", refuse)
-    monkeypatch.setattr(study, "_draw", lambda *_: [])
-    assert reproduce_score([invented()], output, seeds=1).tables == found.tables
+    monkeypatch.setattr(study_module, "measure", refuse)
+    monkeypatch.setattr(study_module, "draw", lambda *_: [])
+    assert reproduce(GridKnn(seeds=1), [invented()], Run(tmp_path)).tables == found.tables
     with pytest.raises(AssertionError, match="measured again"):
-        reproduce_score([invented()], output, seeds=1, force=True)
+        reproduce(GridKnn(seeds=1), [invented()], Run(tmp_path, force=True))
 
 
 @pytest.mark.parametrize("name", ["marginals", "grid"])
@@ -146,17 +149,17 @@ def test_a_split_keeps_outliers_out_of_the_reference() -> None:
 def test_without_pyod_its_detectors_are_left_out_and_the_note_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (score_measure, score_tables):
+    for module in (measure_module, tables):
         monkeypatch.setattr(module, "HAS_PYOD", False)
     rows = measure(invented("Thyroid"), 0, sweep=False)
     assert not [row for row in rows if "PyOD" in row["score"]]
-    table = score_tables.plain_table(score_tables.Measured([{"table": "Thyroid", "rows": rows}]))
+    table = tables.plain_table(tables.Measured([{"table": "Thyroid", "rows": rows}]))
     assert "PyOD is not installed" in table.note
     assert not [head for head in table.heads if "PyOD" in head]
 
 
 def test_a_figure_is_a_mean_with_its_deviation() -> None:
-    assert str(score_tables.Figure.of([0.8, 0.9, 1.0])) == "0.900 ± 0.100"
+    assert tables.Figure.of([0.8, 0.9, 1.0]).cell.text == "0.900 ± 0.100"
 
 
 def test_progress_counts_splits() -> None:
@@ -165,32 +168,28 @@ def test_progress_counts_splits() -> None:
         progress.advance(1)
 
 
-class TestTheCommand:
-    def test_it_needs_the_public_files(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"no lymphography\.parquet"):
-            read_tables(tmp_path)
-        done = CliRunner().invoke(app, ["score"], env={"ANONYMALY_DATA": ""})
-        assert done.exit_code != 0
+def test_what_was_measured_when_all_papers_shared_a_folder_is_read(
+    found: Found, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "score_pima.jsonl").write_bytes((output / "measured" / "pima.jsonl").read_bytes())
 
-    def test_it_prints_the_tables(
-        self, tmp_path: Path, output: Path, found: Reproduction[Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("studies.grid_knn.printing.read_tables", lambda folder: [invented()])
-        monkeypatch.setattr(study, "_draw", lambda *_: [])
-        arguments = ["score", "--seeds", "1", "--output", str(output)]
-        done = CliRunner().invoke(app, arguments)
-        assert done.exit_code == 0
-        assert all(table.title in done.output for table in found.tables)
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(study_module, "measure", refuse)
+    monkeypatch.setattr(study_module, "draw", lambda *_: [])
+    again = reproduce(GridKnn(seeds=1), [invented()], Run(tmp_path / "grid_knn"))
+    assert again.tables == found.tables
 
 
 @pytest.mark.skipif(PUBLIC_FILES is None, reason="the public files are elsewhere")
 def test_the_tables_have_as_many_records_as_the_papers() -> None:
-    tables = {table.name: table for table in read_tables(Path(PUBLIC_FILES or ""))}
+    found = {table.name: table for table in read_tables(Path(PUBLIC_FILES or ""))}
     sizes = {
         name: (*table.split(0)[0].shape, len(table.split(0)[1]), int(table.outliers.sum()))
-        for name, table in tables.items()
+        for name, table in found.items()
     }
-    # 002's Table 1; its heart data is another edition (110 and 38 of 148).
+    # The paper's Table 1; its heart data is another edition (110 and 38 of 148).
     assert sizes["Lymphography"] == (113, 3, 35, 6)
     assert sizes["Pima"] == (400, 8, 140, 40)
     assert sizes["WDBC"] == (285, 30, 82, 10)

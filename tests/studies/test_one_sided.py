@@ -1,37 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 004 on small histograms, with few runs."""
+"""The experiments of Kotsogiannis et al. 2020 on small histograms, with few runs."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from anonymaly.core.arrays import Integers
-from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.questions.share.histogram.method import METHODS
-from studies.__main__ import app
-from studies.one_sided import measure as share_measure
-from studies.one_sided import study as share
-from studies.one_sided.data import (
-    FILE,
-    HISTOGRAMS,
-    POLICIES,
-    RATIOS,
-    non_sensitive,
-    read_histograms,
-    sparsity,
-)
-from studies.one_sided.measure import EPSILONS, errors
-from studies.one_sided.study import reproduce_share
-from studies.one_sided.tables import PAPERS, RELEASED, SCALES, Regrets
-from studies.runner import Reproduction
+from studies.one_sided import measure as measure_module
+from studies.one_sided import study as study_module
+from studies.one_sided.data import FILE, HISTOGRAMS, non_sensitive, read_histograms, sparsity
+from studies.one_sided.measure import errors
+from studies.one_sided.paper import EPSILONS, POLICIES, RATIOS, RELEASED, SCALES, SIX_METHODS
+from studies.one_sided.study import OneSided
+from studies.one_sided.tables import Regrets
+from studies.runner import Found, Run, reproduce
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 
@@ -49,11 +38,11 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction[Any]:
-    return reproduce_share(small_histograms(), output, runs=2)
+def found(output: Path) -> Found:
+    return reproduce(OneSided(runs=2), small_histograms(), Run(output))
 
 
-def test_every_table_and_figure_is_there(found: Reproduction[Any], output: Path) -> None:
+def test_every_table_and_figure_is_there(found: Found, output: Path) -> None:
     titles = " ".join(table.title for table in found.tables)
     for name in ("Table 1", "Table 2", *(f"Figure {number}." for number in range(6, 11))):
         assert name in titles
@@ -62,8 +51,8 @@ def test_every_table_and_figure_is_there(found: Reproduction[Any], output: Path)
     assert json.loads((output / "tables.json").read_text("utf-8")) == found.to_dict()
 
 
-def test_every_input_is_measured_once(output: Path, found: Reproduction[Any]) -> None:
-    lines = (output / "measured" / "share.jsonl").read_text("utf-8").splitlines()[1:]
+def test_every_input_is_measured_once(output: Path, found: Found) -> None:
+    lines = (output / "measured" / "inputs.jsonl").read_text("utf-8").splitlines()[1:]
     inputs = {tuple(json.loads(line)[name] for name in ("histogram", "policy", "ratio")) for line in lines}
     assert len(lines) == len(inputs) == 2 * len(POLICIES) * len(RATIOS)
     results = json.loads(lines[0])["results"]
@@ -72,12 +61,12 @@ def test_every_input_is_measured_once(output: Path, found: Reproduction[Any]) ->
 
 
 def test_an_interrupted_run_goes_on_to_the_same_figures(
-    found: Reproduction[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pictures take longer than all measurements here, and are seen to above.
-    monkeypatch.setattr(share, "draw", lambda *arguments: [])
+    monkeypatch.setattr(study_module, "draw", lambda *arguments: [])
     measured: list[int] = []
-    honest = share_measure.measure_input
+    honest = measure_module.measure_input
 
     def interrupted(*arguments: object, **options: object) -> object:
         if len(measured) == 5:
@@ -85,14 +74,14 @@ def test_an_interrupted_run_goes_on_to_the_same_figures(
         measured.append(1)
         return honest(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(share_measure, "measure_input", interrupted)
+    monkeypatch.setattr(measure_module, "measure_input", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        reproduce_share(small_histograms(), tmp_path, runs=2)
-    monkeypatch.setattr(share_measure, "measure_input", honest)
-    path = tmp_path / "measured" / "share.jsonl"
+        reproduce(OneSided(runs=2), small_histograms(), Run(tmp_path))
+    monkeypatch.setattr(measure_module, "measure_input", honest)
+    path = tmp_path / "measured" / "inputs.jsonl"
     kept = path.read_text("utf-8")
     assert len(kept.splitlines()) == 6
-    resumed = reproduce_share(small_histograms(), tmp_path, runs=2)
+    resumed = reproduce(OneSided(runs=2), small_histograms(), Run(tmp_path))
     assert path.read_text("utf-8").startswith(kept)
     assert resumed.tables == found.tables
 
@@ -106,7 +95,7 @@ def test_regret_is_against_the_best_on_each_input() -> None:
     assert regrets.mean("a", "1", "mre") == 1.5
     assert regrets.mean("b", "1", "mre") == 2.5
     assert regrets.mean("b", "1", "rel50") == 2.0  # 3 % against 1 %, and 1 % against 1 %
-    assert set(PAPERS) < set(METHODS)
+    assert set(SIX_METHODS) < set(METHODS)
 
 
 def test_relative_errors_are_over_one_where_nothing_is_there() -> None:
@@ -138,30 +127,10 @@ def test_histograms_are_read_by_name(tmp_path: Path) -> None:
     assert found["Patent"].tolist() == [6] * 4
 
 
-def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="ANONYMALY_DATA"):
-        read_histograms(None)
-    with pytest.raises(InputError, match=FILE.replace(".", r"\.")):
-        read_histograms(tmp_path)
-
-
-def test_the_command_prints_the_tables(
-    found: Reproduction[Any], output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("studies.one_sided.printing.read_histograms", lambda folder: small_histograms())
-    monkeypatch.setattr(share, "draw", lambda *arguments: list(found.pictures))
-    arguments = ["share", "--data", str(tmp_path), "--output", str(output), "--runs", "2"]
-    told = CliRunner().invoke(app, arguments)
-    assert told.exit_code == 0, told.exception
-    assert "Figure 6. Regret of MRE by share, both policies, ε = 0.01" in told.stdout
-    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    assert document["tables"] == [table.to_dict() for table in found.tables]
-
-
-def test_the_sample_keeps_what_table_1_prints(found: Reproduction[Any]) -> None:
+def test_the_sample_keeps_what_table_1_prints(found: Found) -> None:
     for line, paper in zip(found.tables[0].lines, RELEASED.values(), strict=True):
-        assert float(line[2]) == pytest.approx(paper, abs=0.005)
-        assert float(line[3]) == pytest.approx(paper, abs=0.02)
+        assert line[2] == pytest.approx(paper, abs=0.005)
+        assert line[3] == pytest.approx(paper, abs=0.02)
 
 
 @pytest.mark.skipif(not PUBLIC_FILES, reason="needs the public files (ANONYMALY_DATA)")

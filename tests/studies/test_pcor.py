@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 000 on the shipped extract, with few outliers."""
+"""The experiments of Shafieinejad et al. 2021 on the shipped extract, with few outliers."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import anonymaly as am
 from anonymaly.datasets import SALARY_COLUMNS, salaries
-from anonymaly.errors import InputError
 from anonymaly.questions.explain.query import Explain
-from studies.__main__ import app
-from studies.journal import Journal
-from studies.pcor import paper, study
+from studies.pcor import paper
+from studies.pcor import study as study_module
 from studies.pcor.asking import Asked, Asking
-from studies.pcor.data import build_reduced_salary, homicide, needed_files, reduced_salary, salary
+from studies.pcor.data import build_reduced_salary, homicide, reduced_salary, salary
 from studies.pcor.neighbours import Neighbours
-from studies.pcor.outliers import in_random_order
-from studies.pcor.study import Sources, reproduce_explain
-from studies.pcor.tables import all_numbers
+from studies.pcor.study import Pcor, Sources
+from studies.pcor.tables import AS_PRINTED
 from studies.progress import Progress
-from studies.runner import Reproduction
+from studies.runner import Found, Run, reproduce
+from studies.seeds import in_random_order
+from studies.table import Cell, Table
 
+SMALL = Pcor(outliers=3, neighbours=2)
+NUMBERS = [2, 3, 4, 5, 6, 7, 8, 9, 12, 13]
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
 
 
@@ -44,21 +43,32 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(sources: Sources, output: Path) -> Reproduction[Any]:
-    return reproduce_explain(sources, output, outliers=3, neighbours=2)
+def found(sources: Sources, output: Path) -> Found:
+    return reproduce(SMALL, sources, Run(output))
 
 
-def utilities(found: Reproduction[Any]) -> dict[tuple[int, str], float]:
+def table_of(found: Found, number: int) -> Table:
+    return next(table for table in found.tables if table.title.startswith(f"Table {number}. "))
+
+
+def figures_in(table: Table) -> list[Cell]:
+    """Return what was measured: all cells with figures but the paper's."""
+    ours = table.heads.index("ours")
+    return [cell for line in table.lines for cell in line[ours:] if isinstance(cell, Cell)]
+
+
+def utilities(found: Found) -> dict[tuple[str, str], float]:
+    """Return our means by table and line, but for times, which no two runs share."""
     return {
-        (table.number, line.case): line.ours.mean
+        (table.title, str(line[0])): line[table.heads.index("ours")].figures["mean"]  # type: ignore[union-attr]
         for table in found.tables
-        if table.measure != "seconds"
+        if not table.title.endswith(": time")
         for line in table.lines
     }
 
 
 def test_the_papers_figures_are_complete() -> None:
-    assert all_numbers() == [2, 3, 4, 5, 6, 7, 8, 9, 12, 13]
+    assert sorted([*paper.TIMES, *paper.UTILITIES, *paper.MATCHES]) == NUMBERS
     for times, utility in ((2, 3), (4, 5), (6, 7), (8, 9)):
         assert set(paper.TIMES[times]) - {"exact"} == set(paper.UTILITIES[utility])
     for table in paper.TIMES.values():
@@ -72,26 +82,35 @@ def test_the_papers_figures_are_complete() -> None:
             assert list(shares) == sorted(shares, reverse=True)
 
 
-def test_every_table_has_our_figures_beside_the_papers(found: Reproduction[Any]) -> None:
-    assert [table.number for table in found.tables] == all_numbers()
+def test_every_table_has_our_figures_beside_the_papers(found: Found) -> None:
+    assert [table.title.partition(".")[0] for table in found.tables] == [f"Table {n}" for n in NUMBERS]
     for table in found.tables:
-        for line in table.lines:
-            assert line.paper is not None or line.case == "exact"
-            for figures in (line.ours, *line.further.values()):
-                assert figures.number == 3
-                assert math.isfinite(figures.mean)
-                assert table.measure == "seconds" or 0 <= figures.least <= figures.most <= 1
-    assert utilities(found)[3, "exact"] > 0.99
+        for name, printed in zip(table.column(""), table.column("paper"), strict=True):
+            assert isinstance(printed, Cell) or name == "exact"
+        measured = figures_in(table)
+        assert len(measured) == len(table.lines) * (len(table.heads) - table.heads.index("ours"))
+        for cell in measured:
+            assert cell.figures["number"] == 3
+            assert math.isfinite(cell.figures["mean"])
+            if not table.title.endswith(": time"):
+                assert 0 <= cell.figures["least"] <= cell.figures["most"] <= 1
+    assert utilities(found)["Table 3. Searches: utility", "exact"] > 0.99
 
 
-def test_the_same_epsilon_buys_sharper_draws_than_in_the_paper(found: Reproduction[Any]) -> None:
-    rates = {line.case: line.rates for line in found.tables[1].lines}
-    assert rates["random_walk"]["rate"] == 2 * rates["random_walk"]["paper_rate"] == 0.2
-    assert rates["breadth_first"]["rate"] == pytest.approx(0.2 / 51)
-    assert rates["breadth_first"]["paper_charge"] == pytest.approx(0.2 * 50 / 102)
+def test_the_same_epsilon_buys_sharper_draws_than_in_the_paper(found: Found) -> None:
+    table = table_of(found, 3)
+    names = table.column("")
+    ours = dict(zip(names, table.column("our ε1"), strict=True))
+    theirs = dict(zip(names, table.column("paper's ε1"), strict=True))
+    assert ours["random walk"] == 2 * float(str(theirs["random walk"])) == 0.2
+    assert ours["breadth first"] == pytest.approx(0.2 / 51)
+    printed = dict(zip(names, table.column(AS_PRINTED), strict=True))["breadth first"]
+    assert isinstance(printed, Cell)
+    assert printed.figures["charge"] == pytest.approx(0.2 * 50 / 102)
+    assert printed.text.endswith("for ε = 0.098")
 
 
-def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
+def test_tables_and_pictures_are_written(found: Found, output: Path) -> None:
     written = json.loads((output / "tables.json").read_text(encoding="utf-8"))
     assert written == found.to_dict()
     names = {path.name for path in found.pictures}
@@ -105,19 +124,19 @@ def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path)
 
 
 def test_a_second_run_measures_nothing(
-    sources: Sources, found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, found: Found, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*arguments: object) -> None:
         raise AssertionError("measured again")
 
     monkeypatch.setattr(Asked, "__init__", never)
     monkeypatch.setattr(Neighbours, "validity", never)
-    again = reproduce_explain(sources, output, outliers=3, neighbours=2)
+    again = reproduce(SMALL, sources, Run(output))
     assert again.tables == found.tables
 
 
 def test_an_interrupted_run_goes_on_and_ends_alike(
-    sources: Sources, found: Reproduction[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
     original = Asked.__init__
@@ -129,25 +148,16 @@ def test_an_interrupted_run_goes_on_and_ends_alike(
         original(self, asking, row, progress)
 
     monkeypatch.setattr(Asked, "__init__", interrupted)
-    monkeypatch.setattr(study, "warm_up", lambda asking, cases, screen=None: None)
+    monkeypatch.setattr(study_module, "warm_up", lambda asking, cases, screen=None: None)
     with pytest.raises(KeyboardInterrupt):
-        reproduce_explain(sources, tmp_path, outliers=3, neighbours=2)
+        reproduce(SMALL, sources, Run(tmp_path))
     path = tmp_path / "measured" / "searches.jsonl"
     kept = path.read_text(encoding="utf-8")
     path.write_text(kept + '{"row": 17, "val', encoding="utf-8")
-    resumed = reproduce_explain(sources, tmp_path, outliers=3, neighbours=2)
+    resumed = reproduce(SMALL, sources, Run(tmp_path))
     assert path.read_text(encoding="utf-8").startswith(kept)
     assert utilities(resumed) == utilities(found)
     assert len(asked) == len(set(asked[:3])) + len(asked[3:])
-
-
-def test_a_journal_with_other_settings_begins_anew(tmp_path: Path) -> None:
-    path = tmp_path / "study.jsonl"
-    Journal(path, {"seed": 1}).write({"row": 1})
-    assert len(Journal(path, {"seed": 1})) == 1
-    assert len(Journal(path, {"seed": 1}, force=True)) == 0
-    Journal(path, {"seed": 1}).write({"row": 1})
-    assert len(Journal(path, {"seed": 2})) == 0
 
 
 @pytest.mark.parametrize("detector", ["lof", "grubbs", "histogram"])
@@ -206,36 +216,3 @@ def test_the_tables_are_built_as_documented() -> None:
     assert homicides.rows.num_rows == 28_000
     assert sum(len(set(homicides.rows.column(name).to_pylist())) for name in homicides.attributes) == 12
     assert build_reduced_salary(folder).equals(reduced_salary().rows)
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ANONYMALY_DATA"):
-        needed_files(None)
-    with pytest.raises(InputError, match=r"there is no ontario_salaries_1996_2006\.parquet in"):
-        needed_files(tmp_path)
-
-
-def test_the_command_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANONYMALY_DATA", raising=False)
-    without = CliRunner().invoke(app, ["explain", "--output", str(tmp_path)])
-    assert isinstance(without.exception, InputError)
-    assert "--data DIR" in str(without.exception)
-    other = CliRunner().invoke(app, ["count"])
-    assert isinstance(other.exception, InputError)
-
-
-def test_the_command_prints_both_figures(
-    sources: Sources, found: Reproduction[Any], output: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Sources, "read", lambda folder: sources)
-    monkeypatch.setattr(
-        "studies.pcor.printing.reproduce_explain",
-        lambda *arguments, **options: reproduce_explain(*arguments, **{**options, "neighbours": 2}),
-    )
-    arguments = ["explain", "--output", str(output), "--outliers", "3"]
-    told = CliRunner().invoke(app, arguments)
-    assert told.exit_code == 0, told.exception
-    assert "Table 3. Searches: utility" in told.stdout
-    assert "0.90 (0.88, 0.93)" in told.stdout
-    document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    assert document["tables"] == [table.to_dict() for table in found.tables]

@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of 003 on small tables; on the public files where they are at hand."""
+"""The experiments of Asif et al. 2021 on small tables; on the public files where they are at hand."""
 
 from __future__ import annotations
 
 import math
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from anonymaly.errors import InputError
 from anonymaly.questions.identify.balls import BallCounts
-from studies.runner import Reproduction
-from studies.sensitive import charts as identify_charts
-from studies.sensitive.data import FILES, Points, principal_axes, read_points, synthetic
+from studies.runner import Found, Run, reproduce
+from studies.sensitive import charts
+from studies.sensitive.data import Points, principal_axes, read_points, synthetic
 from studies.sensitive.measure import Counted, check_by_simulation, measure
 from studies.sensitive.paper import PAPER, TARGETS
-from studies.sensitive.study import reproduce_identify
+from studies.sensitive.study import Sensitive
 from studies.sensitive.tables import MECHANISMS
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
@@ -36,13 +34,13 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(output: Path) -> Reproduction[Any]:
-    original = identify_charts.RECORDS
-    identify_charts.RECORDS = 2_000
+def found(output: Path) -> Found:
+    original = charts.RECORDS
+    charts.RECORDS = 2_000
     try:
-        return reproduce_identify([small("Thyroid"), small("Mammography")], output, seeds=20)
+        return reproduce(Sensitive(seeds=20), [small("Thyroid"), small("Mammography")], Run(output))
     finally:
-        identify_charts.RECORDS = original
+        charts.RECORDS = original
 
 
 def test_the_papers_figures_are_consistent() -> None:
@@ -55,15 +53,15 @@ def test_the_papers_figures_are_consistent() -> None:
     assert set(TARGETS) <= set(PAPER)
 
 
-def test_tables_and_pictures_are_written(found: Reproduction[Any], output: Path) -> None:
+def test_tables_and_pictures_are_written(found: Found, output: Path) -> None:
     titles = [table.title.partition(".")[0] for table in found.tables]
     assert titles[:4] == ["Table 1", "Table 2", "Figure 3 in numbers", "Table 3"]
     names = {path.name for path in found.pictures}
     figures = ("1a_records", "1bc_accuracy", "1de_privacy", "2_k", "3_anomalies", "4_k", "5_normal")
     assert {f"figure_{figure}.png" for figure in figures} <= names
     assert all(path.stat().st_size for path in found.pictures)
-    assert {"identify.json", "identify.md"} <= {path.name for path in output.iterdir()}
-    assert "would void the promise" in (output / "identify.md").read_text("utf-8")
+    assert {"tables.json", "tables.md"} <= {path.name for path in output.iterdir()}
+    assert "would void the promise" in (output / "tables.md").read_text("utf-8")
 
 
 def test_a_record_with_nobody_near_errs_as_the_formula_says() -> None:
@@ -104,14 +102,6 @@ def test_a_mixture_is_reduced_to_the_axes_of_its_outliers() -> None:
     assert far.tolist() == mixture.labelled.tolist()
     points = np.random.default_rng(0).normal(0, [3, 1, 2], (2_000, 3))
     assert principal_axes(points, 2).std(axis=0) == pytest.approx([3, 2], rel=0.1)
-
-
-def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder"):
-        read_points(None)
-    with pytest.raises(InputError, match="thyroid"):
-        read_points(tmp_path)
-    assert FILES[0].endswith("thyroid.npz")
 
 
 @pytest.mark.skipif(PUBLIC_FILES is None, reason="ANONYMALY_DATA names no folder with the public files")

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.cli.output import err, say_json
-from anonymaly.errors import AnonymalyError
+from anonymaly.errors import AnonymalyError, InputError
 from anonymaly.version import __version__
 
 # Each command lives in its own module, which is imported when the command is used: an engine, a ledger and
@@ -55,6 +55,11 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         name = cmd_name
+        if name == "reproduce":
+            raise InputError(
+                "the papers' experiments are in the repository, not in the installed package",
+                next_step="In a checkout run: make reproduce PAPER=pcor (without PAPER it lists all papers)",
+            )
         if name not in COMMANDS:
             return None
         module, _, function = COMMANDS[name].partition(":")
