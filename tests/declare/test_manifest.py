@@ -9,7 +9,6 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from anonymaly.core.epsilon import LARGEST, to_text
 from anonymaly.declare.dataset import Dataset
@@ -114,7 +113,7 @@ def test_any_declaration_survives_its_yaml(names: list[str], values: list[str], 
 
 def test_a_manifest_cannot_be_changed(tmp_path: Path) -> None:
     manifest = Manifest.load(write(tmp_path, SHORT))
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="frozen"):
         manifest.budget = "1000"
 
 
@@ -290,7 +289,7 @@ def test_a_field_that_is_missing_is_named(name: str, tmp_path: Path) -> None:
         ("{type: categories, values: [yes, no]}", "columns.age.values", "YAML reads yes, no"),
         ("{type: categories, values: [A, ~]}", "columns.age.values", "got NoneType"),
         ("{type: categories, values: [1.5]}", "columns.age.values", "got float"),
-        ("{type: categories, values: A}", "columns.age.values", "tuple"),
+        ("{type: categories, values: A}", "columns.age.values", "list"),
         ("{type: categories, values: [1, A]}", "columns.age.values", "mixes"),
         (
             "{type: timestamps, start: 2020-01-01T00:00:00Z, end: 2021-01-01}",
