@@ -42,9 +42,9 @@ reproduce: .venv/.dev
 
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --extra broker --group build -o requirements/run.txt pyproject.toml
+	  --extra all --group build -o requirements/run.txt pyproject.toml
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --extra broker --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
+	  --extra all --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
 
 .venv/.uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "anonymaly needs Python 3.11 or newer; set PYTHON=")'

@@ -22,6 +22,7 @@ import ibis
 import sqlglot
 import sqlglot.expressions
 
+from anonymaly.core.extras import require
 from anonymaly.engine.frames import to_arrow
 from anonymaly.errors import InputError, SchemaError
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FILES = {".csv": "csv", ".tsv": "csv", ".gz": "csv", ".parquet": "parquet", ".pq": "parquet"}
 DATABASES = {".duckdb", ".ddb", ".db"}
+POSTGRES = ("postgres", "postgresql")
 LONGEST_HEADER = 1_000_000
 SOURCES = (
     "a CSV or Parquet path (or glob), a DuckDB file or database URL with table=, a frame, or an Ibis table"
@@ -129,7 +131,10 @@ class Source:
         if isinstance(source, str | os.PathLike) and "://" not in os.fsdecode(source):
             return self._accept_path(os.fsdecode(source))
         if isinstance(source, str):
-            _refuse_untyped(source.partition("://")[0])
+            scheme = source.partition("://")[0]
+            _refuse_untyped(scheme)
+            if scheme in POSTGRES:
+                require("postgres", "A table in PostgreSQL")
             return self._with_table(source, "a database URL")
         if isinstance(source, ibis.Table):
             _refuse_untyped(source.get_backend().name)
