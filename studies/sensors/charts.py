@@ -11,8 +11,8 @@ import numpy as np
 from anonymaly.noise import Noise
 from anonymaly.pictures.charts import Row, grouped_bars, save
 from anonymaly.pictures.readings import readings_before_and_after
-from anonymaly.stream.perturb import perturb
-from anonymaly.stream.suggest import correct
+from anonymaly.stream.protocol.perturb import perturb
+from anonymaly.stream.protocol.suggest import correct
 from studies.journal import Entry
 from studies.sensors.data import Source
 from studies.sensors.measure import ACCOUNTS, declare

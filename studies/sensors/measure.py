@@ -13,10 +13,10 @@ import numpy as np
 from anonymaly.core.arrays import Booleans
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
-from anonymaly.stream.correction import missed_layers, split_suspects
-from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.perturb import Perturbed, perturb
-from anonymaly.stream.suggest import Corrected, correct, suggest
+from anonymaly.stream import Declaration
+from anonymaly.stream.protocol.correction import missed_layers, split_suspects
+from anonymaly.stream.protocol.perturb import Perturbed, perturb
+from anonymaly.stream.protocol.suggest import Corrected, correct, suggest
 from studies.journal import Entry, Journal
 from studies.progress import Progress
 from studies.sensors.data import Readings, Source, synthetic

@@ -2,8 +2,8 @@
 """The experiment of Böhler et al. 2017, section 7 (Figure 3), and the same on real sensors.
 
 The paper does not say with which parameters DBSCAN was run. Here they come from a history by the rule of
-``anonymaly.stream.suggest``, with other points than those that are then judged. Measurements are kept, so
-that an interrupted run goes on.
+``am.stream.suggest``, with other points than those that are then judged. Measurements are kept, so that an
+interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly import noise
-from anonymaly.stream import correction, declaration, models, neighbourhoods, perturb, suggest
+from anonymaly.stream.protocol import correction, declaration, models, neighbourhoods, perturb, suggest
 from studies.journal import Entry, code_digest
 from studies.runner import Run, Study, setting
 from studies.sensors.charts import draw

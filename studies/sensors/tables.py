@@ -23,7 +23,7 @@ NOTE = (
     "Recall of the true outliers, and the share of readings shown to the owner; under 'gap as printed', "
     "'uncorrected' and 'raw' (the same DBSCAN on perturbed readings alone, and on the readings themselves) "
     "both. "
-    "Radius in range widths. Settings come from a history by the rule of anonymaly.stream.suggest."
+    "Radius in range widths. Settings come from a history by the rule of am.stream.suggest."
 )
 
 
