@@ -51,9 +51,10 @@ def require(extra: str, needed_by: str, *packages: str) -> None:
     """
     absent = [package for package in missing(extra) if not packages or package in packages]
     if absent:
-        names = " and ".join(_INSTALLED_AS.get(package, package) for package in absent)
+        names = [_INSTALLED_AS.get(package, package) for package in absent]
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         raise ExtraMissing(
-            f"{needed_by} needs {names}, which {'is' if len(absent) == 1 else 'are'} not installed",
+            f"{needed_by} needs {listed}, which {'is' if len(absent) == 1 else 'are'} not installed",
             next_step=f"Run: pip install 'anonymaly[{extra}]'",
         )
 
