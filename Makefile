@@ -7,7 +7,7 @@ PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
 CHECKED := src tests benchmarks examples docs
 
-.PHONY: demo test lint types imports check docs lock bench clean
+.PHONY: demo test lint types imports check docs snapshots lock bench clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
@@ -29,6 +29,9 @@ imports: .venv/.dev
 
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
+
+snapshots: .venv/.dev
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/engine -k snapshots
 
 bench: .venv/.dev
 	mkdir -p benchmarks/results

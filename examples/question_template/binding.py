@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
-from anonymaly.core.epsilon import to_fraction
-from anonymaly.declare.dataset import Declaration
+from anonymaly.core.rate import noise_rate
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate
 from anonymaly.errors import InputError
@@ -34,7 +34,7 @@ class ProportionBinding(Binding):
 
     def rate(self, stage: str) -> Fraction:
         """Return the rate of the noise on one count (Lemma 1)."""
-        return to_fraction(self.shares[stage]) / self.declaration.rows
+        return noise_rate(self.shares[stage], moves=self.declaration.rows)
 
     def expect(self) -> Expectation:
         """Return what is known of the error beforehand: that of the two counts."""

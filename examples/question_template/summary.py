@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymaly.declare.predicates import Predicate
-from anonymaly.engine.source import collect
+from anonymaly.declare.readings import matches
+from anonymaly.engine.statements import collect
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -14,6 +15,6 @@ if TYPE_CHECKING:
 
 def count_where(table: ir.Table, predicate: Predicate, verdict: bool) -> int:
     """Count the records that match, or those that do not; a record that is unknown does not match."""
-    matches = predicate.to_ibis(table).fill_null(False)
-    chosen = table.filter(matches if verdict else ~matches)
+    matching = matches(predicate, table).fill_null(False)
+    chosen = table.filter(matching if verdict else ~matching)
     return int(collect(chosen.count().name("records")).column("records")[0].as_py())

@@ -14,7 +14,7 @@ import pytest
 
 import anonymaly as am
 from anonymaly.ask.binding import Binding
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import (
     AnswerFailed,
     DeclarationChanged,
@@ -287,7 +287,8 @@ def test_an_engine_that_fails_is_logged_by_class_and_template_only(
     frame.to_parquet(path)
     curator = open_curator(declare(source=path))
     curator.dataset.check()
-    path.write_bytes(path.read_bytes()[:-200])  # damaged after its schema was read
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(100) + content[104:])  # its rows, and not what says where they are
     with caplog.at_level(logging.DEBUG), pytest.raises(AnswerFailed, match="charge stands"):
         curator.ask(am.Count(where="age > 41", epsilon=0.1))
     assert curator.spent == 0.1
@@ -296,6 +297,23 @@ def test_an_engine_that_fails_is_logged_by_class_and_template_only(
     assert "SELECT" in line
     assert "41" not in line
     assert str(tmp_path) not in line
+
+
+def test_a_table_that_cannot_be_read_any_more_is_noticed_before_the_charge(
+    open_curator: OpenCurator, declare: Declare, tmp_path: Path, frame: pandas.DataFrame
+) -> None:
+    path = tmp_path / "patients.parquet"
+    frame.to_parquet(path)
+    curator = open_curator(declare(source=path))
+    curator.ask(am.Count(epsilon=0.1))
+    content = path.read_bytes()
+    path.write_bytes(content[:-200])
+    with pytest.raises(SchemaError, match="could not be opened"):
+        curator.ask(am.Count(where="age > 41", epsilon=0.1))
+    assert curator.spent == 0.1
+    path.write_bytes(content)
+    curator.ask(am.Count(where="age > 41", epsilon=0.1))
+    assert curator.spent == 0.2
 
 
 def test_on_public_data_the_real_error_comes_through(
@@ -406,6 +424,18 @@ def test_a_curator_by_its_own_path_reads_answers_as_the_front_doors_does(tmp_pat
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "1"
+
+
+def test_a_stored_answer_needs_no_table(open_curator: OpenCurator, declare: Declare, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    path.write_text("age,ward,consent\n30,A,true\n")
+    curator = open_curator(declare(source=path))
+    first = curator.ask(am.Count(epsilon=0.1))
+    path.unlink()
+    assert curator.ask(am.Count(epsilon=0.1)).receipt == first.receipt
+    with pytest.raises(SchemaError):
+        curator.ask(am.Count(epsilon=0.2))
+    assert curator.spent == 0.1
 
 
 def test_simulation_is_refused_on_secret_data(declare: Declare) -> None:

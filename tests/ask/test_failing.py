@@ -157,7 +157,7 @@ def test_an_answer_that_does_not_fit_the_store_is_never_drawn_again(
     open_curator: Callable[..., am.Curator], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     curator = open_curator()
-    monkeypatch.setattr("anonymaly.ask.store.os.replace", _full)
+    monkeypatch.setattr("anonymaly.core.files.os.replace", _full)
     with pytest.raises(AnswerFailed, match="charge stands"):
         curator.ask(am.Count(epsilon=0.1))
     assert "failed in stage store" in caplog.text
@@ -173,7 +173,7 @@ def test_a_store_that_cannot_be_written_is_told_before_the_charge(
     open_curator: Callable[..., am.Curator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     curator = open_curator()
-    monkeypatch.setattr("anonymaly.ask.store.tempfile.mkstemp", _full)
+    monkeypatch.setattr("anonymaly.core.files.tempfile.mkstemp", _full)
     with pytest.raises(LedgerError, match="nothing was charged"):
         curator.ask(am.Count(epsilon=0.1))
     assert curator.spent == 0

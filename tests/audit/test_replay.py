@@ -22,7 +22,7 @@ from anonymaly.audit.recording import RecordingNoise, recorded_lines
 from anonymaly.audit.replay import equal, replay, run
 from anonymaly.audit.report import audit
 from anonymaly.audit.sampling import PooledNoise, sample, sample_stage
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.noise import ExactProbability, Noise
 from anonymaly.questions.count.binding import CountBinding
 from anonymaly.questions.count.query import Count

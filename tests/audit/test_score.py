@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from anonymaly.audit.cases.score import SCORE_MUTANTS, score_case, score_stages_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
-from anonymaly.audit.score_case import score_case, score_stages_case
-from anonymaly.audit.score_mutants import SCORE_MUTANTS
 
 # A release takes a fraction of a millisecond: few samples, of which half of ε can still be seen.
 SAMPLES, POWER = 1000, 0.5

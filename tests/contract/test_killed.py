@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from anonymaly import Curator
-from anonymaly.ask import store
 from anonymaly.ask.binding import Binding
 from anonymaly.ask.catalogue import load
 from anonymaly.ask.query import Example
 from anonymaly.ask.store import Store
+from anonymaly.core import files
 from anonymaly.ledger import Ledger
 
 # Each step is a function on the way, and whether the process dies just before or just after it.
@@ -25,8 +25,8 @@ STEPS: list[tuple[Any, str]] = [
     (Ledger, "reserve"),
     (Binding, "answer"),
     (Store, "keep"),
-    (store.os, "replace"),
-    (store, "_sync_folder"),
+    (files.os, "replace"),
+    (files, "sync_folder"),
     (Ledger, "commit"),
     (Store, "open"),
 ]

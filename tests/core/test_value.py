@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from anonymaly.core.value import Number, Ordered, Value, canonical_json, digest, is_text
 from anonymaly.errors import InputError
@@ -113,11 +112,11 @@ def test_a_missing_field_is_named_and_so_are_the_others_that_are_wrong() -> None
 
 def test_assignment_and_deletion_are_refused() -> None:
     example = Example(1)
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="frozen"):
         example.number = 2
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="frozen"):
         del example.number
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="frozen"):
         example.colour = "red"  # type: ignore[attr-defined]
     assert example == Example(1)
 

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from anonymaly.declare.domain import (
     KINDS,
@@ -143,10 +142,10 @@ def test_bounds_on_the_grid_of_their_step_are_accepted(fields: tuple[float, ...]
         (["\ud800"], "no engine can hold"),
         ([2**53], "53 bits"),
         ([-(2**53)], "53 bits"),
-        ("ABC", "tuple"),
+        ("ABC", "list"),
         ({"A", "B"}, "no order"),
-        ({"A": 1}, "tuple"),
-        (None, "tuple"),
+        ({"A": 1}, "list"),
+        (None, "list"),
     ],
 )
 def test_categories_that_cannot_be_told_apart_or_held_are_refused(values: Any, reason: str) -> None:
@@ -256,7 +255,7 @@ def test_timestamps_contain_what_lies_between_them(domain: Timestamps, moment: d
 def test_a_domain_cannot_be_changed_nor_given_unknown_fields(domain: Any) -> None:
     before = domain.to_json()
     for name in [*type(domain).model_fields, "colour"]:
-        with pytest.raises(ValidationError):
+        with pytest.raises(InputError, match="frozen"):
             setattr(domain, name, 1)
     assert domain.to_json() == before
     with pytest.raises(InputError, match="colour: is not a field"):

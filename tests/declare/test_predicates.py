@@ -29,7 +29,8 @@ from anonymaly.declare.predicates import (
     Truth,
     write_column,
 )
-from anonymaly.engine.source import collect
+from anonymaly.declare.readings import matches
+from anonymaly.engine.statements import collect
 from tests.declare.trees import COLUMNS, MOMENTS, WARDS, tables, trees
 
 untimed = settings(deadline=None)
@@ -57,7 +58,7 @@ def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def verdicts(dataset: Dataset, tree: Predicate) -> list[bool | None]:
     table = dataset.table
-    judged = table.select("row", verdict=tree.to_ibis(table)).order_by("row")
+    judged = table.select("row", verdict=matches(tree, table)).order_by("row")
     found: list[bool | None] = collect(judged)["verdict"].to_pylist()
     return found
 
@@ -133,14 +134,14 @@ def test_a_value_that_looks_like_sql_is_compared_and_nothing_else_happens(ward: 
     source = connection.create_table("source", pa.table({"ward": [*WARDS, None]}))
     dataset = Dataset(source, name="wards", columns={"ward": Categories(WARDS)})
     for tree in (Comparison("ward", "==", ward), Membership("ward", (ward,))):
-        matched = collect(dataset.table.filter(tree.to_ibis(dataset.table)))["ward"].to_pylist()
+        matched = collect(dataset.table.filter(matches(tree, dataset.table)))["ward"].to_pylist()
         assert matched == [ward]
     assert connection.list_tables() == ["source"]
 
 
 def test_a_value_is_a_literal_of_the_compiled_expression_and_not_a_piece_of_it() -> None:
     table = ibis.table({"ward": "string"}, name="t")
-    sql = ibis.to_sql(Comparison("ward", "==", "' OR 'a' = 'a").to_ibis(table), dialect="duckdb")
+    sql = ibis.to_sql(matches(Comparison("ward", "==", "' OR 'a' = 'a"), table), dialect="duckdb")
     import sqlglot
 
     literals = [

@@ -6,14 +6,20 @@ import math
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
-from pydantic import ValidationError
 
+from anonymaly.declare import rules
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.predicates import Predicate
 from anonymaly.declare.rules import KINDS, AnomalyModel, Policy, Rule, SameContexts, read_rule
+from anonymaly.declare.sensitivity import is_relaxation, who_is_sensitive
+from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.errors import ExpressionError, InputError
+from anonymaly.promise import SensitiveUnderPolicy
 from tests.declare.trees import COLUMNS, records, trees
 
 untimed = settings(deadline=None)
@@ -40,7 +46,7 @@ def test_a_rule_survives_json_and_cannot_be_changed(rule: Rule) -> None:
     assert read_rule(json.loads(rule.to_json()), field="rules.x") == rule
     assert read_rule(rule, field="rules.x") is rule
     assert rule.resolve(TABLE, field="rules.x") == rule
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match="frozen"):
         rule.type = "policy"  # type: ignore[assignment]
     with pytest.raises(InputError, match=r"rules\.x\.colour: is not a field"):
         read_rule({**rule.to_dict(), "colour": 1}, field="rules.x")
@@ -215,3 +221,41 @@ def test_what_is_wrong_inside_a_rule_is_named_under_it() -> None:
     with pytest.raises(InputError) as refused:
         read_rule({"type": "policy", "text": "age > 1", 5: 5}, field="rules.x")
     assert refused.value.field == "rules.x.5"
+
+
+def test_a_policy_is_parsed_once_for_its_declaration(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pa.table({"age": [8, 30], "consent": [True, True]})
+    columns: dict[str, Domain] = {"age": Interval(0, 120), "consent": Flag()}
+    declared = {"adults": Policy("18 <= age and consent"), "all": Policy("age >= 0")}
+    dataset = Dataset(frame, name="x", columns=columns, rules=declared)
+    texts: list[str] = []
+    monkeypatch.setattr(rules, "parse", lambda text, *_, **__: texts.append(text))
+    adults, everyone = (dataset.declaration.rules[name] for name in ("adults", "all"))
+    assert isinstance(adults, Policy)
+    assert isinstance(everyone, Policy)
+    for declaration in (dataset.declaration, dataset.with_adjacency("replace")):
+        assert adults.sensitive({"age": 8, "consent": True}, declaration.columns)
+        assert who_is_sensitive(adults, declaration.columns) == "some"
+        assert is_relaxation(everyone, adults, declaration.columns)
+        assert Declaration.read(name="y", columns=columns, rules=declaration.rules).rules == declaration.rules
+    assert dataset.judged(adults)[NON_SENSITIVE].sum().to_pyarrow().as_py() == 1
+    assert texts == []
+
+
+def test_a_policy_means_what_the_columns_at_hand_say() -> None:
+    policy = Policy("ward == 'A'").resolve({"ward": Categories(["A", "B"])}, field="policy")
+    assert not policy.sensitive({"ward": "A"}, {"ward": Categories(["A"]), "age": Interval(0, 1)})
+    with pytest.raises(ExpressionError, match="cannot be compared"):
+        policy.sensitive({"ward": "A"}, {"ward": Categories(["B"])})
+    with pytest.raises(ExpressionError, match="no declared column 'ward'"):
+        policy.predicate({"age": Interval(0, 1)})
+
+
+def test_what_a_policy_was_parsed_into_is_no_part_of_its_value() -> None:
+    columns: dict[str, Domain] = {"age": Interval(0, 120)}
+    fresh, parsed = Policy("age >= 18"), Policy("age >= 18").resolve(columns, field="policy")
+    assert (parsed, hash(parsed), parsed.to_json()) == (fresh, hash(fresh), fresh.to_json())
+    assert SensitiveUnderPolicy("adults", parsed) == SensitiveUnderPolicy("adults", fresh)
+    other = parsed.model_copy(update={"text": "age >= 65"})
+    assert other.sensitive({"age": 40}, columns)
+    assert not parsed.sensitive({"age": 40}, columns)

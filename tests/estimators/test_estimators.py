@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
 from anonymaly.errors import BudgetExceeded, InputError, Refused
-from anonymaly.questions.score.grid import Grid
+from anonymaly.questions.score.methods.grid import GridMethod
 
 PRIVATE_THRESHOLD = (
     "wants the exact share of outliers among the fitted records, which a private threshold does not tell"
@@ -116,7 +116,7 @@ def test_a_fit_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise MemoryError("40 GB")
 
-    monkeypatch.setattr(Grid, "release", fail)
+    monkeypatch.setattr(GridMethod, "release", fail)
     with pytest.raises(MemoryError, match="40 GB"):
         am.GridKNN(bounds=BOUNDS, epsilon=1).fit(RECORDS)
 

@@ -48,10 +48,10 @@ def test_the_second_call_differs_from_the_first() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3, 7])
 def test_draws_do_not_depend_on_the_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "worker_threads", lambda: 2)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 2)
     expected = Noise.seeded(1).two_sided_geometric(TENTH, 200_001)
     keyed = Noise.keyed(bytes(32)).two_sided_geometric_at(TENTH, np.arange(200_001))
-    monkeypatch.setattr(arrays, "worker_threads", lambda: threads)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: threads)
     assert np.array_equal(Noise.seeded(1).two_sided_geometric(TENTH, 200_001), expected)
     assert np.array_equal(Noise.keyed(bytes(32)).two_sided_geometric_at(TENTH, np.arange(200_001)), keyed)
 

@@ -42,7 +42,7 @@ def test_all_and_none_are_kept_at_the_ends() -> None:
 def test_threads_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.arange(40_000) % 50
     several = Noise.seeded(2).thin(counts, KEPT)
-    monkeypatch.setattr("anonymaly.noise.arrays.worker_threads", lambda: 1)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 1)
     assert (Noise.seeded(2).thin(counts, KEPT) == several).all()
 
 

@@ -21,9 +21,8 @@ from typer.testing import CliRunner
 import anonymaly as am
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.marginals import MarginalsMethod
+from anonymaly.questions.score.methods.method import MethodFacts
 from anonymaly.reproduce import score as study
 from anonymaly.reproduce import score_measure, score_tables
 from anonymaly.reproduce.progress import Progress
@@ -109,8 +108,8 @@ def test_what_is_measured_is_what_the_question_releases(name: str) -> None:
     data = am.Dataset(frame, name="invented", columns=columns, public=True)
     query = am.Score(columns=list(columns), method=name, rows=len(reference), epsilon="0.6")
     model = am.simulate(query, data, seed=4).value
-    kind = {"marginals": Marginals, "grid": Grid}[name]
-    method = kind.plan({}, Facts(3, Fraction("0.6"), len(reference)))
+    kind = {"marginals": MarginalsMethod, "grid": GridMethod}[name]
+    method = kind.plan({}, MethodFacts(3, Fraction("0.6"), len(reference)))
     scores = release(method, count(method, reference), "0.6", 4, tested)
     assert (model.score(tested) == scores).all()
 

@@ -41,9 +41,9 @@ def test_a_new_question_passes_the_contract_after_five_steps(tmp_path: Path) -> 
     )
     _edit(
         package / "__init__.pyi",
-        "from anonymaly.questions.score.model import Model as Model\n",
+        "from anonymaly.questions.score.value import Model as Model\n",
         "from anonymaly.questions.proportion.query import Proportion as Proportion\n"
-        "from anonymaly.questions.score.model import Model as Model\n",
+        "from anonymaly.questions.score.value import Model as Model\n",
     )
 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "COLUMNS": "200"}

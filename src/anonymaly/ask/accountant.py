@@ -16,10 +16,10 @@ from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.query import Query
 from anonymaly.ask.store import Store, Stored
 from anonymaly.core.epsilon import to_text
-from anonymaly.declare.dataset import Declaration
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import absolute, beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
-from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
+from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_too_expensive
 from anonymaly.promise import Guarantee
 from anonymaly.version import __version__
 
@@ -95,7 +95,7 @@ class Accountant:
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
         bound = self.accept(query)
-        earlier = self.ledger.find(self.name, bound.fingerprint(repeat))
+        earlier = self.find(bound, repeat)
         return Preview(
             query=bound.query,
             guarantee=bound.guarantee,
@@ -105,6 +105,10 @@ class Accountant:
             charged_before=None if earlier is None else earlier.seq,
             origin=catalogue.origin(bound.query.question),
         )
+
+    def find(self, bound: Binding, repeat: int) -> Reservation | None:
+        """Return the charge that was made for the same question before, if there is one."""
+        return self.ledger.find(self.name, bound.fingerprint(repeat))
 
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the charge that was made for the same question before."""
@@ -173,7 +177,7 @@ class Accountant:
             return
         known = self.name in self.ledger.accounts()
         if not known and cost is not None and self.limit is not None:
-            refuse_if_dear(cost, remaining=self.limit, limit=self.limit)
+            refuse_if_too_expensive(cost, remaining=self.limit, limit=self.limit)
         self.ledger.open_account(
             self.name,
             self.declaration.to_dict(),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
     from anonymaly.ask.query import Query
-    from anonymaly.declare.dataset import Declaration
+    from anonymaly.declare.declaration import Declaration
     from anonymaly.declare.rules import Policy
     from anonymaly.noise import Noise
 

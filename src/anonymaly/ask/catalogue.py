@@ -22,10 +22,10 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "count": "anonymaly.questions.count.query:Count",
         "explain": "anonymaly.questions.explain.query:Explain",
         "identify": "anonymaly.questions.identify.query:Identify",
-        "lookahead": "anonymaly.questions.identify.query:Lookahead",
+        "lookahead": "anonymaly.questions.lookahead.query:Lookahead",
         "score": "anonymaly.questions.score.query:Score",
-        "share-sample": "anonymaly.questions.share.sample_query:ShareSample",
-        "share-histogram": "anonymaly.questions.share.histogram_query:ShareHistogram",
+        "share-sample": "anonymaly.questions.share_sample.query:ShareSample",
+        "share-histogram": "anonymaly.questions.share_histogram.query:ShareHistogram",
     }
 )
 GROUP = "anonymaly.questions"
@@ -38,8 +38,7 @@ class Origin:
     package: str
     version: str
 
-    def describe(self) -> str:
-        """Say whose it is, for everybody who reads its answers."""
+    def __str__(self) -> str:
         return f"not proved by anonymaly: {self.package} {self.version} says what is promised"
 
     def to_dict(self) -> dict[str, str]:

@@ -8,16 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
 
+from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.drawing import Source
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged, Refused
 from anonymaly.ledger.statement import Statement
-from anonymaly.noise import Noise
 
 
 class Curator:
@@ -119,7 +120,7 @@ class Curator:
         other = Dataset(
             source,
             name=declared.name,
-            version=f"{declared.version} part {Noise.system().uniform(2**64):016x}",
+            version=f"{declared.version} part {noise.Noise.system().uniform(2**64):016x}",
             columns=declared.columns,
             rules="any" if declared.any_rule else declared.rules,
             public=declared.public,
@@ -166,6 +167,9 @@ class Curator:
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
+        earlier = self.accountant.find(bound, number)
+        if earlier is not None and earlier.state != "reserved":
+            return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
         reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0

@@ -11,27 +11,20 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
-import pyarrow as pa
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from anonymaly.ask.catalogue import QUESTIONS, load
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.value import Value, digest
-from anonymaly.declare.dataset import Dataset, Declaration
-from anonymaly.declare.domain import Domain
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Domain, arrow_type
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     from anonymaly.ask.binding import Binding, Stage
 
-_TYPES = {
-    "interval": pa.float64(),
-    "unbounded": pa.float64(),
-    "categories": pa.string(),
-    "flag": pa.bool_(),
-    "timestamps": pa.timestamp("us"),
-}
 
 Epsilon = Annotated[
     Decimal,
@@ -51,10 +44,12 @@ class Example:
 
     def dataset(self, records: Mapping[str, list[Any]] | None = None, **options: Any) -> Dataset:
         """Return the table, or one declared alike with other records."""
+        import pyarrow as pa  # noqa: PLC0415  (only tests and audits make tables of examples)
+
         given = self.records if records is None else records
         # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
         table = pa.table(
-            {name: pa.array(values, _TYPES.get(self.columns[name].type)) for name, values in given.items()}
+            {name: pa.array(values, arrow_type(self.columns[name])) for name, values in given.items()}
         )
         return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
 

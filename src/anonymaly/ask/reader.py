@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from anonymaly.ask.binding import Binding, StageFailure
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.declare.dataset import Dataset
-from anonymaly.engine.source import EngineFailure
+from anonymaly.engine.statements import EngineFailure
 from anonymaly.noise import Noise
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Reader:
 
     def ready(self, bound: Binding) -> Draw:
         """Check schema, permission and connection; return what draws the answer. Reads no rows."""
+        self.dataset.ready()
         table = view(bound, self.dataset)
         return lambda file: self._draw(bound, table, file)
 

@@ -7,7 +7,8 @@ from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import StageFailure
 from anonymaly.ask.query import Query
 from anonymaly.ask.reader import root_cause, view
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
 

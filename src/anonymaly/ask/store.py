@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from anonymaly.core.files import PartialFile
 from anonymaly.errors import LedgerDamaged, LedgerError
 
 _PARTIAL = "partial."
@@ -38,8 +37,8 @@ class Stored:
 class _HashingFile(RawIOBase):
     """A file that knows the digest of what was written to it; written in order, never rewound."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._file = os.fdopen(descriptor, "wb")
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
         self._hash = hashlib.sha256()
         self.size = 0
 
@@ -52,15 +51,9 @@ class _HashingFile(RawIOBase):
         self.size += written
         return written
 
-    def finish(self) -> str:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+    @property
+    def digest(self) -> str:
         return self._hash.hexdigest()
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 class Store:
@@ -80,9 +73,7 @@ class Store:
     def refuse_unwritable(self) -> None:
         """Say before a charge that no answer could be kept after it."""
         try:
-            descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.folder)
-            os.close(descriptor)
-            os.unlink(partial)
+            PartialFile(self.folder, prefix=_PARTIAL).discard()
         except OSError as problem:
             raise self._unwritable(problem, "nothing was charged") from None
 
@@ -92,19 +83,13 @@ class Store:
         Whatever interrupts it leaves nothing behind.
         """
         try:
-            descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.folder)
-            with contextlib.closing(_HashingFile(descriptor)) as file:
-                try:
-                    write(cast(BinaryIO, file))
-                    digest = file.finish()
-                    os.replace(partial, self.path(key, digest))
-                except BaseException:
-                    os.unlink(partial)
-                    raise
-            _sync_folder(self.folder)
+            with PartialFile(self.folder, prefix=_PARTIAL) as partial:
+                file = _HashingFile(partial.file)
+                write(cast(BinaryIO, file))
+                partial.appear(self.path(key, file.digest))
         except OSError as problem:
             raise self._unwritable(problem, "the charge stands, and repeat= takes a new one") from None
-        return Stored(digest, file.size)
+        return Stored(file.digest, file.size)
 
     def open(self, key: str, digest: str) -> BinaryIO:
         """Open a stored answer after checking that its bytes are what the ledger says."""
@@ -164,11 +149,3 @@ class Store:
 
 def _short(key: str) -> str:
     return key[:16]
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ class Table:
     "A",30
     "'=1+1",41
     """
-
-    media_type: ClassVar[str] = "application/vnd.apache.parquet"
 
     def __init__(self, source: Path | BinaryIO) -> None:
         self._source = source
@@ -112,12 +110,12 @@ class Table:
 
     def to_parquet(self, path: str | Path) -> None:
         """Write a Parquet file; it appears when it is complete, in place of one of that name."""
-        with _appearing(path) as file:
+        with _exported(path) as file:
             self.copy_to(file)
 
     def to_ipc(self, path: str | Path) -> None:
         """Write an Arrow file, which readers can map into memory."""
-        with _appearing(path) as file, pa.ipc.new_file(file, self.schema) as writer:
+        with _exported(path) as file, pa.ipc.new_file(file, self.schema) as writer:
             for batch in self.batches():
                 writer.write_batch(batch)
 
@@ -129,7 +127,7 @@ class Table:
                 for field in self.schema
             ]
         )
-        with _appearing(path) as file, pyarrow.csv.CSVWriter(file, schema) as writer:
+        with _exported(path) as file, pyarrow.csv.CSVWriter(file, schema) as writer:
             for batch in self.batches():
                 writer.write_batch(pa.record_batch([_plain(column) for column in batch.columns], schema))
 
@@ -250,21 +248,15 @@ def _shown(item: Any) -> str:
 
 
 @contextmanager
-def _appearing(path: str | Path) -> Iterator[BinaryIO]:
-    """Give a file that gets its name when it is complete, and leaves nothing if it is not."""
+def _exported(path: str | Path) -> Iterator[BinaryIO]:
+    """Give a file that appears when it is complete, or say that it cannot be written."""
     place = Path(path)
-    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as file:
+        with appearing(place, private=False) as file:
             yield file
-        os.replace(partial, place)
     except OSError as problem:
-        partial.unlink(missing_ok=True)
         raise InputError(
             f"{place} could not be written ({type(problem).__name__})",
             field="output",
             next_step="Name a file in a folder that can be written to.",
         ) from None
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise

@@ -19,8 +19,10 @@ from anonymaly.ask.query import Query
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.audit.recording import DATA_ARGUMENTS
-from anonymaly.declare.dataset import Adjacency, Dataset, Declaration
-from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Domain, arrow_type
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
 from anonymaly.promise import Database, Relation, ValidContexts
@@ -131,7 +133,9 @@ class Case:
 
     def dataset(self, records: Database) -> Dataset:
         """Return a dataset of these records; columns' types follow from the declaration, not from them."""
-        kinds: dict[str, pa.DataType] = {name: _arrow(domain) for name, domain in self.columns.items()}
+        kinds: dict[str, pa.DataType] = {
+            name: arrow_type(domain) or pa.string() for name, domain in self.columns.items()
+        }
         if self.person is not None:
             kinds.setdefault(self.person, pa.string())
         table = pa.table(
@@ -194,17 +198,3 @@ class Case:
             promised = self.relation.type == "everyone" if pair.oversized else pair.same
             if promised or (not pair.oversized and relates(pair.first, pair.second)):
                 yield pair
-
-
-def _arrow(domain: Domain) -> pa.DataType:
-    match domain:
-        case Interval() | Unbounded():
-            return pa.float64()
-        case Categories():
-            return pa.string() if domain.of_text else pa.int64()
-        case Flag():
-            return pa.bool_()
-        case Timestamps():
-            return pa.timestamp("us")
-        case _:
-            return pa.string()

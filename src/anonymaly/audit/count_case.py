@@ -10,7 +10,7 @@ from typing import Any
 
 from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.promise import Database
 from anonymaly.questions.count.query import Count

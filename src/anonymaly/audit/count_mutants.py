@@ -15,7 +15,7 @@ from anonymaly.audit.case import Case
 from anonymaly.audit.count_case import count_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.declare.dataset import Dataset
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.questions.count.binding import CountBinding
 from anonymaly.questions.count.query import Count

@@ -13,7 +13,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Timestamps, Unbounded
 from anonymaly.promise import Database
 

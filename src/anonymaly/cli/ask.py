@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer, Preview
-from anonymaly.ask.catalogue import load
+from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
@@ -138,7 +138,9 @@ def question_command(question: str) -> Callable[..., None]:
         module, _, name = VARIATIONS[question].partition(":")
         variation = getattr(importlib.import_module(module), name)
     command = _command(kind, variation)
-    command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0]
+    owner = origin(question)
+    proof = "" if owner is None else f" ({owner})"
+    command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0] + proof
     return command
 
 

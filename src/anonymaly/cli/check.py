@@ -10,7 +10,8 @@ from rich.table import Table
 
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
-from anonymaly.declare.dataset import Dataset, Declaration
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.declare.rules import Policy
 from anonymaly.declare.sensitivity import who_is_sensitive

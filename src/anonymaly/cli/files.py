@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from anonymaly.engine.frames import columns_of, values_of
 from anonymaly.errors import InputError
 
 READERS: dict[str, Callable[[str], pa.Table]] = {
@@ -37,7 +38,5 @@ def read_columns(path: str, *, field: str) -> dict[str, list[Any]]:
             field=field,
             next_step="Give a file with one line for each record and the names of the columns first.",
         ) from None
-    names = table.column_names
-    if len(set(names)) < len(names):
-        raise InputError(f"{path} names a column twice", field=field, next_step="Name each column once.")
-    return {name: table.column(name).to_pylist() for name in names}
+    columns = columns_of(table, field=field) or {}
+    return {name: values_of(column) for name, column in columns.items()}

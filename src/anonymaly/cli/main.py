@@ -12,15 +12,16 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.ask.catalogue import QUESTIONS, foreign, origin
 from anonymaly.cli.output import err, say_json
 from anonymaly.errors import AnonymalyError
 from anonymaly.version import __version__
 
 # Each command lives in its own module, which is imported when the command is used: an engine, a ledger and
 # compiled noise take two seconds to import, and `--version` or a mistyped name need none of them.
+QUESTION = "anonymaly.cli.ask:question_command"
 COMMANDS = {
     "demo": "anonymaly.cli.demo:demo",
     "init": "anonymaly.cli.init:init",
@@ -30,7 +31,7 @@ COMMANDS = {
     "inspect": "anonymaly.cli.inspect:inspect",
     "reproduce": "anonymaly.cli.reproduce:reproduce",
     "stream": "anonymaly.cli.stream:app",
-    **dict.fromkeys(QUESTIONS, "anonymaly.cli.ask:question_command"),
+    **dict.fromkeys(QUESTIONS, QUESTION),
 }
 
 
@@ -49,21 +50,31 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class _Commands(TyperGroup):
-    """The table above as a group of commands."""
+    """The table above as a group of commands, and after it the questions of other packages."""
+
+    _listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        # A question of another package never takes the place of a command.
+        return [*COMMANDS, *(name for name in foreign() if name not in COMMANDS)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listing = True
+        super().format_help(ctx, formatter)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         name = cmd_name
-        if name not in COMMANDS:
+        if name not in COMMANDS and name not in foreign():
             return None
-        module, _, function = COMMANDS[name].partition(":")
+        if name not in COMMANDS and self._listing:
+            # Other packages' code does not run for a list of commands.
+            return TyperCommand(name, help=f"A question of another package, {origin(name)}.")
+        module, _, function = COMMANDS.get(name, QUESTION).partition(":")
         found: Any = getattr(importlib.import_module(module), function)
         if isinstance(found, typer.Typer):
             return typer.main.get_command(found)
         program = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        program.command(name)(_interruptible(found(name) if name in QUESTIONS else found))
+        program.command(name)(_interruptible(found(name) if function == "question_command" else found))
         return typer.main.get_command(program)
 
 

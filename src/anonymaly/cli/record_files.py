@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from anonymaly.ask.table import escape
+from anonymaly.core.files import PartialFile
 from anonymaly.errors import InputError
 
 ROWS = 65_536  # of a batch
@@ -102,33 +101,31 @@ class ScoreFile:
         self._path, self._kind = path, kind_of(path, "output")
         self._writer: Any = None
         try:
-            descriptor, self._partial = tempfile.mkstemp(prefix=".partial.", dir=path.parent)
+            self._partial = PartialFile(path.parent)
         except OSError as problem:
             raise InputError(
                 f"cannot write to {path.parent} ({type(problem).__name__})",
                 field="output",
                 next_step="Give a path in a folder that can be written to.",
             ) from None
-        os.close(descriptor)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add a batch."""
         batch = _without_formulas(batch) if self._kind == "csv" else batch
         if self._writer is None:
             kind = pyarrow.csv.CSVWriter if self._kind == "csv" else pyarrow.parquet.ParquetWriter
-            self._writer = kind(self._partial, batch.schema)
+            self._writer = kind(self._partial.file, batch.schema)
         self._writer.write_batch(batch)
 
     def __enter__(self) -> ScoreFile:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        if kind is None and self._writer is not None:
-            os.replace(self._partial, self._path)
-        else:
-            os.unlink(self._partial)
+        with self._partial:
+            if self._writer is not None:
+                self._writer.close()
+            if kind is None and self._writer is not None:
+                self._partial.appear(self._path)
 
 
 def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -19,8 +19,8 @@ from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
-from anonymaly.questions.score.model import Model
 from anonymaly.questions.score.space import read_numbers
+from anonymaly.questions.score.value import Model
 
 Records = Annotated[
     Path | None,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One typed decorator for compiled functions.
 
-Kernels run without the interpreter's lock on short-lived ordinary threads (see `arrays`), not in numba's
+Kernels run without the interpreter's lock on short-lived ordinary threads (see `threads`), not in numba's
 own thread pools: after a fork, numba's OpenMP pool ends the child process, and its work-queue pool ends
 the process when two Python threads enter it at once. Both would be fatal in a server.
 """

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import math
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     StrictBool,
     StrictFloat,
@@ -23,6 +25,7 @@ from pydantic import (
     ValidationError,
 )
 
+from anonymaly.core.mistakes import describe_mistake
 from anonymaly.errors import InputError
 
 
@@ -96,7 +99,9 @@ def frozen_items(data: Any) -> Any:
     (('a', 0), ('b', (1, 2)))
     """
     if not isinstance(data, Mapping):
-        return data
+        if data is None or isinstance(data, tuple | list):
+            return data
+        raise ValueError('must be names with values, as in {"age": 30}')
     items = ((str(name), tuple(item) if isinstance(item, list) else item) for name, item in data.items())
     return tuple(sorted(items, key=lambda item: item[0]))
 
@@ -113,8 +118,40 @@ FrozenMapping = Annotated[
 ]
 
 
+def added(default: Any, **options: Any) -> Any:
+    """Declare a field that a value did not always have: its JSON leaves it out while it has its default.
+
+    Ledgers, stored answers and people hold canonical texts, fingerprints and digests that were made without
+    the field. They stay what they were as long as nobody uses it, and old data are read with the default.
+    So every field that is added to a value that was ever released is declared by this, and its default,
+    which must mean what values without the field meant, never changes.
+
+    Parameters
+    ----------
+    default
+        What values without the field have; a constant.
+    options
+        What pydantic's ``Field`` takes besides, such as ``description`` and ``ge``.
+
+    Examples
+    --------
+    >>> class Room(Value):
+    ...     name: str
+    ...     floor: int = added(0, ge=0)
+    >>> Room("attic").to_json(), Room("attic", floor=3).to_json()
+    ('{"name":"attic"}', '{"floor":3,"name":"attic"}')
+    >>> Room.read({"name": "attic"}).floor
+    0
+    """
+    return Field(default=default, exclude_if=lambda value: value == default, **options)
+
+
 class Value(BaseModel):
-    """A frozen value: equal fields are the same value, and its JSON says all of it."""
+    """A frozen value: equal fields are the same value, and its JSON says all of it.
+
+    All fields are in the JSON, defaults too, except for those that were added after the value was first
+    released: declare every new field by ``added``, or texts, fingerprints and digests that exist change.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -124,10 +161,30 @@ class Value(BaseModel):
         arbitrary_types_allowed=False,
         revalidate_instances="always",
         ser_json_inf_nan="null",
+        # A field is described once, under its name; docstring, help, JSON schema and documentation follow.
+        use_attribute_docstrings=True,
     )
 
     # Declarations read better as Interval(0, 120); questions are always spelled out by name.
     takes_positions: ClassVar[bool] = True
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        cls.__doc__ = with_parameters(inspect.getdoc(cls) or "", cls)
+
+    def __setattr__(self, name: str, item: Any) -> None:
+        raise self._frozen(name)
+
+    def __delattr__(self, name: str) -> None:
+        raise self._frozen(name)
+
+    def _frozen(self, name: str) -> InputError:
+        return InputError(
+            f"{type(self).__name__} is frozen: it cannot be changed after it was made",
+            field=name,
+            next_step="Make another one.",
+        )
 
     def __init__(self, /, *positions: Any, **fields: Any) -> None:
         if positions:
@@ -135,14 +192,14 @@ class Value(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as problem:
-            raise explain(problem, type(self)) from None
+            raise describe_mistake(problem, type(self)) from None
 
     @classmethod
     def _name(cls, positions: tuple[Any, ...], fields: dict[str, Any]) -> dict[str, Any]:
         names = [name for name in cls.model_fields if name != "type"] if cls.takes_positions else []
         if len(positions) > len(names) or any(name in fields for name in names[: len(positions)]):
             raise InputError(
-                f"{cls.__name__} was given {len(positions)} values without a name",
+                f"{cls.__name__} was given {_counted(len(positions), 'value')} without a name",
                 next_step=f"Name the fields: {', '.join(cls.model_fields)}.",
             )
         return {**dict(zip(names, positions, strict=False)), **fields}
@@ -166,18 +223,24 @@ class Value(BaseModel):
         return canonical_json(self.to_dict())
 
 
-def explain(problem: ValidationError, kind: type[BaseModel]) -> InputError:
-    """Say what is wrong with a value: the field, the reason, the next step, never the input."""
-    errors = problem.errors(include_url=False, include_input=False, include_context=False)
-    first = errors[0]
-    field = ".".join(str(part) for part in first["loc"]) or None
-    reasons = {"missing": "is required", "extra_forbidden": f"is not a field of {kind.__name__}"}
-    reason = reasons.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    reason = reason[:1].lower() + reason[1:]
-    if len(errors) > 1:
-        others = sorted({".".join(str(part) for part in error["loc"]) for error in errors[1:]} - {field})
-        reason += f" (also wrong: {', '.join(others)})" if others else ""
-    fields = [name for name in kind.model_fields if name != "type"]
-    return InputError(
-        reason, field=field, next_step=f"{kind.__name__} takes {', '.join(fields) or 'no fields'}."
-    )
+def with_parameters(docstring: str, kind: type[BaseModel]) -> str:
+    """Return a docstring with the fields described as they are everywhere else."""
+    described = {name: field for name, field in kind.model_fields.items() if field.description is not None}
+    if not described or "\nParameters\n" in docstring:
+        return docstring
+    # Questions have epsilon from their base, and it is read last.
+    order = sorted(described, key=lambda name: name == "epsilon")
+    lines = ["Parameters", "----------"]
+    for name in order:
+        field = described[name]
+        lines += [name if field.is_required() else f"{name} : optional", f"    {field.description}"]
+    section = "\n".join(lines)
+    for heading in ("Notes", "Examples"):
+        before, found, after = docstring.partition(f"\n\n{heading}\n{'-' * len(heading)}\n")
+        if found:
+            return f"{before}\n\n{section}{found}{after}"
+    return f"{docstring}\n\n{section}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

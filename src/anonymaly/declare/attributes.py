@@ -5,15 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import ibis
-
-from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval
+from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, find_domain
 from anonymaly.errors import InputError
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 Label = str | int | bool
 
@@ -26,6 +21,11 @@ class Attribute:
     values: tuple[Label, ...]
     bins: Bins | None = None
 
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Where numbers are cut; None where values are as they are declared."""
+        return None if self.bins is None else self.bins.edges
+
     def code(self, value: Any) -> int | None:
         """Return the number of a record's value, or None if it is null or not in the domain."""
         if value is None:
@@ -36,20 +36,6 @@ class Attribute:
             if known == value and isinstance(known, bool) == isinstance(value, bool):
                 return number
         return None
-
-    def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
-        """Return the same number as a column; null for records without one."""
-        column = table[self.column]
-        missing = ibis.null("int64")
-        if self.bins is None:
-            cases = [(column == known, number) for number, known in enumerate(self.values)]
-            return ibis.cases(*cases, else_=missing).cast("int64")
-        edges = self.bins.edges
-        last = len(edges) - 2
-        # From the right, each bin holding its lower edge; the last one holds its upper edge as well.
-        cases = [((column > edges[-1]) | (column < edges[0]), missing)]
-        cases += [(column >= edges[number], ibis.literal(number, "int64")) for number in range(last, -1, -1)]
-        return ibis.cases(*cases, else_=missing).cast("int64")
 
 
 def read_attributes(
@@ -65,13 +51,7 @@ def read_attributes(
 
 def _read(item: str | Bins, columns: Mapping[str, Domain], field: str) -> Attribute:
     name = item.column if isinstance(item, Bins) else item
-    domain = columns.get(name)
-    if domain is None:
-        raise InputError(
-            f"there is no declared column {name!r}",
-            field=field,
-            next_step=f"Declared columns: {', '.join(columns)}.",
-        )
+    domain = find_domain(name, columns, field=field)
     if isinstance(item, Bins):
         if not isinstance(domain, Interval):
             raise InputError(

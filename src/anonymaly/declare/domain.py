@@ -6,9 +6,8 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral, Real
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, model_validator
 
 from anonymaly.core.value import Number, Ordered, Value, is_text
+from anonymaly.engine.columns import Kind
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
-    import ibis.expr.types as ir
+    import pyarrow as pa
 
 
 class Interval(Value):
@@ -78,14 +78,10 @@ class Interval(Value):
             return False
         return bool(self.low <= value <= self.high)  # type: ignore[operator]  # all real numbers compare
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values; null of a null."""
-        # Engines compare floats, and the float nearest to a long whole number may lie outside.
-        low, high = float(self.low), float(self.high)
-        low = math.nextafter(low, math.inf) if low < self.low else low
-        high = math.nextafter(high, -math.inf) if high > self.high else high
-        within: ir.BooleanValue = column.between(low, high)
-        return within
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "number"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -106,10 +102,10 @@ class Unbounded(Value):
             return False
         return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values; null of a null."""
-        finite: ir.BooleanValue = column.between(-sys.float_info.max, sys.float_info.max)
-        return finite
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "number"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -154,10 +150,10 @@ class Categories(Value):
         """Say whether a value is one of the list."""
         return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values; null of a null."""
-        listed: ir.BooleanValue = column.isin(list(self.values))
-        return listed
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "text" if self.of_text else "whole number"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -203,10 +199,10 @@ class Flag(Value):
         """Say whether a value is true or false; null is neither."""
         return isinstance(value, bool)
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values."""
-        known: ir.BooleanValue = column.notnull()
-        return known
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "flag"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -260,10 +256,10 @@ class Timestamps(Value):
         """Say whether a moment lies between the two."""
         return isinstance(value, datetime) and value.tzinfo is None and self.start <= value <= self.end
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values; null of a null."""
-        within: ir.BooleanValue = column.between(self.start, self.end)
-        return within
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "moment"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -279,10 +275,10 @@ class Opaque(Value):
         """Anything but null."""
         return value is not None
 
-    def to_ibis(self, column: ir.Value) -> ir.BooleanValue:
-        """Say the same of a column's values."""
-        known: ir.BooleanValue = column.notnull()
-        return known
+    @property
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+        return "opaque"
 
     def describe(self) -> str:
         """Say the domain in a few words."""
@@ -351,3 +347,44 @@ def read_domain(data: Any, *, field: str) -> Domain:
     except InputError as error:
         place = f"{field}.{error.field}" if error.field else field
         raise InputError(error.problem, field=place, next_step=error.next_step) from None
+
+
+def arrow_type(domain: Domain) -> pa.DataType | None:
+    """Return the Arrow type of a column that is typed by its declaration; None where any type will do.
+
+    Examples
+    --------
+    >>> arrow_type(Interval(0, 120)), arrow_type(Opaque())
+    (DataType(double), None)
+    """
+    import pyarrow as pa  # noqa: PLC0415  (a declaration alone never needs it)
+
+    match domain:
+        case Interval() | Unbounded():
+            return pa.float64()
+        case Categories():
+            return pa.string() if domain.of_text else pa.int64()
+        case Flag():
+            return pa.bool_()
+        case Timestamps():
+            return pa.timestamp("us")
+        case _:
+            return None
+
+
+def find_domain(name: str, columns: Mapping[str, Domain], *, field: str) -> Domain:
+    """Return what is declared of a column, or say which columns are declared."""
+    if name not in columns:
+        raise no_such_column(name, columns, field=field)
+    return columns[name]
+
+
+def no_such_column(
+    name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
+) -> InputError:
+    """Return the error that names the declared columns; ``place`` says where in a text the name stands."""
+    return error(
+        f"there is no declared column {name!r}{place}",
+        field=field,
+        next_step=f"Declared columns: {', '.join(declared) or 'none'}.",
+    )

@@ -16,6 +16,7 @@ from anonymaly.declare.domain import (
     Opaque,
     Timestamps,
     Unbounded,
+    no_such_column,
     read_moment,
 )
 from anonymaly.declare.predicates import (
@@ -200,10 +201,12 @@ class _Parser:
         if token.kind != "name":
             raise self.problem(f"expected a column, found {token.text or 'the end'!r}")
         if token.text not in self.columns:
-            raise ExpressionError(
-                f"there is no declared column {token.text!r} (character {token.place + 1})",
+            raise no_such_column(
+                token.text,
+                map(write_column, self.columns),
                 field=self.field,
-                next_step=f"Declared columns: {', '.join(map(write_column, self.columns)) or 'none'}.",
+                place=f" (character {token.place + 1})",
+                error=ExpressionError,
             )
         self.position += 1
         return token.text

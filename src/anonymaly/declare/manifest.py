@@ -13,8 +13,10 @@ import yaml
 from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
-from anonymaly.declare.dataset import Adjacency, Dataset
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
@@ -82,24 +84,29 @@ class Manifest(Value):
         except InputError as error:
             raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
+    def declaration(self) -> Declaration:
+        """Return what the file makes public, as its account sees it; the source may be anywhere."""
+        return Declaration.read(**self._declared()).with_adjacency(self.adjacency)
+
     def dataset(self, folder: Path) -> Dataset:
         """Return the dataset that the file declares; paths are relative to ``folder``."""
         # Only what the owner wrote is a pattern, not the folder that the file happens to lie in.
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(
-            source,
-            name=self.name,
-            version=self.version,
-            table=self.table,
-            key=self.key,
-            columns=self.columns,  # type: ignore[arg-type]  # read as domains there
-            rules=self.rules,  # type: ignore[arg-type]
-            person=self.person,
-            max_rows=self.max_rows,
-            public=self.public,
-        )
+        return Dataset(source, table=self.table, **self._declared())
+
+    def _declared(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "version": self.version,
+            "key": self.key,
+            "columns": self.columns,
+            "rules": self.rules,
+            "person": self.person,
+            "max_rows": self.max_rows,
+            "public": self.public,
+        }
 
     def ledger_location(self, folder: Path) -> str:
         """Return where the ledger lives, as seen from here."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filters and policies: a small language, parsed into a typed tree and compiled by Ibis.
+"""Filters and policies: a small language, as the typed tree that its text is parsed into.
 
     age >= 18 and (ward in ['A', 'B'] or not consent) and bmi is not null
 
@@ -17,12 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-import ibis
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
+from typing import Any
 
 Literal = bool | int | float | str | datetime
 Record = Mapping[str, Any]
@@ -64,10 +59,6 @@ class Predicate(ABC):
     """A condition on one record: true, false, or unknown because of a null."""
 
     @abstractmethod
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the condition for any engine."""
-
-    @abstractmethod
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record in Python; None is unknown. Missing fields count as null."""
 
@@ -83,11 +74,6 @@ class Comparison(Predicate):
     column: str
     operator: str
     literal: Literal
-
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the comparison."""
-        compared: ir.BooleanValue = COMPARISONS[self.operator](table[self.column], ibis.literal(self.literal))
-        return compared
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
@@ -109,11 +95,6 @@ class Membership(Predicate):
     column: str
     literals: tuple[Literal, ...]
 
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the membership."""
-        contained: ir.BooleanValue = table[self.column].isin(list(self.literals))
-        return contained
-
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
         value = read_value(record, self.column)
@@ -133,11 +114,6 @@ class IsNull(Predicate):
 
     column: str
 
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the test."""
-        missing: ir.BooleanValue = table[self.column].isnull()
-        return missing
-
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
         return read_value(record, self.column) is None
@@ -155,11 +131,6 @@ class Truth(Predicate):
     """A flag that is set."""
 
     column: str
-
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the flag."""
-        flag: ir.BooleanValue = table[self.column]
-        return flag
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
@@ -179,10 +150,6 @@ class Negation(Predicate):
     """What is false becomes true; what is unknown stays unknown."""
 
     part: Predicate
-
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the negation."""
-        return ~self.part.to_ibis(table)
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
@@ -209,10 +176,6 @@ class Conjunction(Predicate):
 
     parts: tuple[Predicate, ...]
 
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the parts."""
-        return ibis.and_(*(part.to_ibis(table) for part in self.parts))
-
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""
         verdicts = [part.evaluate(record) for part in self.parts]
@@ -234,10 +197,6 @@ class Disjunction(Predicate):
     """Any part; true as soon as one is, unknown if none is true and one is unknown."""
 
     parts: tuple[Predicate, ...]
-
-    def to_ibis(self, table: ir.Table) -> ir.BooleanValue:
-        """Compile the parts."""
-        return ibis.or_(*(part.to_ibis(table) for part in self.parts))
 
     def evaluate(self, record: Record) -> bool | None:
         """Judge one record."""

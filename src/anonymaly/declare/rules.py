@@ -11,17 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import ibis
 from pydantic import Field, StrictBool, StrictInt, StrictStr, TypeAdapter, field_validator
 
 from anonymaly.core.value import Number, Ordered, Value
-from anonymaly.declare.domain import Categories, Domain, Flag, Interval
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, find_domain
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate, Record
 from anonymaly.errors import InputError
-
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
 
 Metric = Literal["euclidean", "manhattan", "chebyshev"]
 Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered]
@@ -45,6 +41,9 @@ class Policy(Value):
     (False, True)
     """
 
+    # The tree is kept beside the fields: not compared, not written, and not taken along by a copy.
+    __slots__ = ("_parsed",)
+
     type: Literal["policy"] = "policy"
     text: StrictStr
 
@@ -52,26 +51,32 @@ class Policy(Value):
 
         def __init__(self, text: str, *, type: str = "policy") -> None: ...
 
-    def predicate(self, columns: Mapping[str, Domain]) -> Predicate:
-        """Parse the text against the declared columns."""
-        return parse(self.text, columns, field="policy")
+    def predicate(self, columns: Mapping[str, Domain], *, field: str = "policy") -> Predicate:
+        """Return the tree that the text means for the declared columns; it is parsed once."""
+        tree, named = getattr(self, "_parsed", (None, {}))
+        # A tree depends on the columns that it names, and on no others.
+        if tree is None or any(columns.get(name) != domain for name, domain in named.items()):
+            return self._keep(parse(self.text, columns, field=field), columns)
+        kept: Predicate = tree
+        return kept
 
     def resolve(self, columns: Mapping[str, Domain], *, field: str) -> Policy:
         """Check the policy against the declared columns and return it in its canonical text."""
-        return Policy(str(parse(self.text, columns, field=field)))
+        tree = self.predicate(columns, field=field)
+        resolved = Policy(str(tree))
+        resolved._keep(tree, columns)
+        return resolved
+
+    def _keep(self, tree: Predicate, columns: Mapping[str, Domain]) -> Predicate:
+        named = {name: columns[name] for name in tree.columns()}
+        object.__setattr__(self, "_parsed", (tree, named))  # the fields are frozen
+        return tree
 
     def sensitive(self, record: Record, columns: Mapping[str, Domain]) -> bool:
         """Judge one unclamped record; null, NaN and out-of-domain values make it sensitive."""
         predicate = self.predicate(columns)
         known = all(columns[name].contains(record.get(name)) for name in predicate.columns())
         return not (known and predicate.evaluate(record) is True)
-
-    def non_sensitive(self, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
-        """Judge every row of a table of unclamped values: true or false, never null."""
-        predicate = self.predicate(columns)
-        names = dict.fromkeys(predicate.columns())
-        known = ibis.and_(*(columns[name].to_ibis(table[name]) for name in names))
-        return (known & predicate.to_ibis(table)).fill_null(False)
 
 
 class AnomalyModel(Value):
@@ -108,9 +113,8 @@ class AnomalyModel(Value):
 
     def resolve(self, columns: Mapping[str, Domain], *, field: str) -> AnomalyModel:
         """Check the model against the declared columns."""
-        _declared(self.columns, columns, field=f"{field}.columns")
         for name in self.columns:
-            domain = columns[name]
+            domain = find_domain(name, columns, field=f"{field}.columns")
             # Equality needs no distance, so a model of exact matches may use any value that can be compared.
             if not isinstance(domain, Interval | Categories | Flag if self.radius == 0 else Interval):
                 raise InputError(
@@ -147,8 +151,9 @@ class SameContexts(Value):
 
     def resolve(self, columns: Mapping[str, Domain], *, field: str) -> SameContexts:
         """Check the limits against the declared columns."""
-        _declared(self.metrics or (), columns, field=f"{field}.metrics")
-        _declared(self.attributes or (), columns, field=f"{field}.attributes")
+        for limit, names in (("metrics", self.metrics), ("attributes", self.attributes)):
+            for name in names or ():
+                find_domain(name, columns, field=f"{field}.{limit}")
         return self
 
     def permits(self, *, metric: str, attributes: Sequence[str], detector: str) -> bool:
@@ -158,16 +163,6 @@ class SameContexts(Value):
             and (self.attributes is None or set(attributes) <= set(self.attributes))
             and (self.detectors is None or detector in self.detectors)
         )
-
-
-def _declared(names: Sequence[str], columns: Mapping[str, Domain], *, field: str) -> None:
-    for name in names:
-        if name not in columns:
-            raise InputError(
-                f"there is no declared column {name!r}",
-                field=field,
-                next_step=f"Declared columns: {', '.join(columns) or 'none'}.",
-            )
 
 
 Rule = Policy | AnomalyModel | SameContexts

@@ -1,19 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames in memory as Arrow tables that the embedded engine reads, one column at a time."""
+"""Frames in memory: columns by name, and Arrow tables that the embedded engine reads."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.errors import SchemaError
+from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+ADVICE = "Give a data frame, a list of records, or a mapping of columns to values."
+
+
+def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
+    """Return the columns of what a user gives, each as its library holds it; None if it has no columns.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or Arrow frame, a list of records, or a mapping of columns to values.
+    field
+        What messages name.
+
+    Examples
+    --------
+    >>> columns_of([{"age": 30, "ward": "A"}, {"age": 41, "ward": "B"}], field="records")
+    {'age': [30, 41], 'ward': ['A', 'B']}
+    >>> columns_of([[30, 1], [41, 2]], field="records") is None
+    True
+    """
+    if isinstance(data, Mapping):
+        if any(isinstance(values, str) or not isinstance(values, Iterable) for values in data.values()):
+            raise InputError("has a column without a list of values", field=field, next_step=ADVICE)
+        return {str(name): values for name, values in data.items()}
+    if isinstance(data, list) and data and all(isinstance(item, Mapping) for item in data):
+        return _from_records(data, field)
+    names = _frame_names(data)
+    if names is None:
+        return None
+    if len(set(map(str, names))) < len(names):
+        raise InputError("names a column twice", field=field, next_step="Name each column once.")
+    try:
+        # Read once, where a frame is only planned yet.
+        frame = data.collect() if hasattr(data, "collect") and not hasattr(data, "shape") else data
+        return {str(name): frame[name] for name in names}
+    except Exception as problem:
+        kind = type(problem).__name__  # its text may quote a value
+    raise InputError(f"could not be read as columns ({kind})", field=field, next_step=ADVICE)
+
+
+def values_of(column: Any) -> list[Any]:
+    """Return a column as Python's own values, whoever made it.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> values_of(pandas.Series([1, 2]))
+    [1, 2]
+    """
+    for way in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, way):
+            return list(getattr(column, way)())
+    return list(column)
+
+
+def _from_records(records: Sequence[Mapping[Any, Any]], field: str) -> dict[str, Any]:
+    for place, record in enumerate(records, start=1):
+        if set(record) != set(records[0]):
+            raise InputError(
+                f"has other columns in record {place} than in the first",
+                field=field,
+                next_step="Give every record the same columns.",
+            )
+    return {str(name): [record[name] for record in records] for name in records[0]}
+
+
+def is_ibis_table(source: Any) -> bool:
+    """Say whether something is a table of Ibis, without importing Ibis for what is not."""
+    if "ibis" not in _libraries(source):
+        return False
+    import ibis  # noqa: PLC0415
+
+    return isinstance(source, ibis.Table)
+
+
+def _libraries(source: Any) -> set[str]:
+    return {base.__module__.partition(".")[0] for base in type(source).__mro__}
 
 
 def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
@@ -21,7 +100,7 @@ def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, st
 
     None if it is no frame we know.
     """
-    libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
+    libraries = _libraries(source)
     library = next((name for name in ("pandas", "polars", "pyarrow") if name in libraries), None)
     if library is None:
         return None

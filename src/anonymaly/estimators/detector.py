@@ -26,8 +26,8 @@ from anonymaly.errors import InputError
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
-from anonymaly.questions.score.model import HELD, NO_PROMISE, HeldModel, Model
 from anonymaly.questions.score.query import Score
+from anonymaly.questions.score.value import HELD, NO_PROMISE, HeldModel, Model
 
 AS_GIVEN = (
     "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "

@@ -9,7 +9,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.estimators.bounds import Bounds
 from anonymaly.estimators.detector import PrivateDetector
-from anonymaly.questions.score.grid import Distance, Form, Origin
+from anonymaly.questions.score.options import Distance, Form, Origin
 
 
 class GridKNN(PrivateDetector):

@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact random draws in integers, and the only place where the package draws any."""
+"""Exact random draws in integers, and the only place where the package draws any.
 
-from anonymaly.noise.keyed import KeyedNoise
+What the noise will look like (`laws`) is known without compiled code, which is loaded when `Noise` is first
+asked for: a preview draws nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from anonymaly.noise.laws import (
     one_sided_geometric_quantile,
+    partition_error,
     two_sided_geometric_deviation,
     two_sided_geometric_half_width,
     two_sided_geometric_mass,
     two_sided_geometric_mass_bounds,
 )
-from anonymaly.noise.partition import partition_error
 from anonymaly.noise.probability import ExactProbability
-from anonymaly.noise.source import Noise
+
+if TYPE_CHECKING:
+    from anonymaly.noise.keyed import KeyedNoise
+    from anonymaly.noise.source import Noise
 
 __all__ = [
     "ExactProbability",
@@ -24,3 +35,11 @@ __all__ = [
     "two_sided_geometric_mass",
     "two_sided_geometric_mass_bounds",
 ]
+
+_DRAWING = {"KeyedNoise": "anonymaly.noise.keyed", "Noise": "anonymaly.noise.source"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _DRAWING:
+        raise AttributeError(f"module 'anonymaly.noise' has no attribute {name!r}")
+    return getattr(importlib.import_module(_DRAWING[name]), name)

@@ -7,15 +7,14 @@ threads shared the work.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans, Bytes, Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.core.threads import equal_ranges, in_threads
 from anonymaly.noise import draws, geometric
 from anonymaly.noise.chacha import FAILED, IMPOSSIBLE_DRAW, LOW, Stream, next_word, open_stream, set_nonce
 from anonymaly.noise.geometric import Table
@@ -28,32 +27,15 @@ Span = tuple[int, int]
 Rate = tuple[int, int]
 
 
-def worker_threads() -> int:
-    """Return how many threads share a large array."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def fill(kernel: Callable[..., bool], key: bytes, output: npt.NDArray[Any], *arguments: Any) -> None:
     """Run a kernel over all chunks of an output array; a kernel returns whether all its draws succeeded."""
     size = len(output)
-    chunks = -(-size // CHUNK)
-    threads = min(worker_threads(), chunks // CHUNKS_PER_THREAD)
-    if threads <= 1:
-        _check(kernel(open_stream(key), (0, size), output, *arguments))
-        return
-    share = -(-chunks // threads) * CHUNK
-    # Threads live for one call only: a pool kept between calls would not survive a fork.
-    with ThreadPoolExecutor(threads) as pool:
-        parts = [
-            pool.submit(kernel, open_stream(key), (start, min(start + share, size)), output, *arguments)
-            for start in range(0, size, share)
-        ]
-        for part in parts:
-            _check(part.result())
 
+    def work(chunks: tuple[int, int]) -> bool:
+        span = (chunks[0] * CHUNK, min(chunks[1] * CHUNK, size))
+        return kernel(open_stream(key), span, output, *arguments)
 
-def _check(success: bool) -> None:
-    if not success:
+    if not all(in_threads(work, equal_ranges(-(-size // CHUNK), CHUNKS_PER_THREAD))):
         raise OverflowError(IMPOSSIBLE_DRAW)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.core.rate import LARGEST_TERM
 from anonymaly.errors import InputError
-from anonymaly.noise.draws import LARGEST_PART
 
 LARGEST_COUNT = 2**62 - 1  # the difference of two such numbers still fits 64 bits
 
@@ -25,7 +25,7 @@ def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate"
         )
     if rate < 0 or (rate == 0 and not zero_allowed):
         raise InputError(f"must {'not be negative' if zero_allowed else 'be positive'}", field=field)
-    if rate.numerator > LARGEST_PART or rate.denominator > LARGEST_PART:
+    if rate.numerator > LARGEST_TERM or rate.denominator > LARGEST_TERM:
         raise InputError(
             "has a numerator or denominator above 2^56, too large for exact sampling",
             field=field,

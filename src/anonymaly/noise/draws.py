@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single exact uniform and Bernoulli draws from a stream (Canonne, Kamath, Steinke 2020, algorithm 1).
+"""Exact uniform draws, orders and Bernoulli draws from a stream (Canonne, Kamath, Steinke 2020, algorithm 1).
 
 All arithmetic is on signed 64-bit integers. With numerator and denominator of a rate at most
-LARGEST_PART = 2^56 nothing here can pass 2^63 - 1:
+`core.rate.LARGEST_TERM` = 2^56 nothing here can pass 2^63 - 1:
 
 - `below` multiplies a 32-bit word by a bound under 2^31, and compares larger bounds without arithmetic;
 - `bernoulli_exp` splits Uniform{0..bK-1} < a into the two independent events Uniform{0..K-1} = 0 and
@@ -11,10 +11,10 @@ LARGEST_PART = 2^56 nothing here can pass 2^63 - 1:
 
 from __future__ import annotations
 
+from anonymaly.core.arrays import Integers
 from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import Stream, next_bit, next_word
 
-LARGEST_PART = 2**56
 LARGEST_INTEGER = 2**63 - 1
 SHORT = 2**31
 LOW = 0xFFFFFFFF
@@ -98,3 +98,16 @@ def bernoulli_exp_multiple(stream: Stream, times: int, numerator: int, denominat
             return False
         times -= step
     return bernoulli_exp(stream, times * numerator, denominator)
+
+
+@compiled
+def shuffle(stream: Stream, output: Integers) -> None:
+    """Put what the output holds into a uniform order (Durstenfeld 1964).
+
+    Each place, from the last one on, gets one of those not placed yet.
+    """
+    for last in range(len(output) - 1, 0, -1):
+        chosen = below(stream, last + 1)
+        kept = output[last]
+        output[last] = output[chosen]
+        output[chosen] = kept

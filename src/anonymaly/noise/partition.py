@@ -26,7 +26,6 @@ within a factor e^(±η), η = 2.02·n·(K + 6)·u. (Products and sums of errors
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from math import frexp, isqrt, ldexp
 
@@ -43,17 +42,6 @@ LARGEST_EXPONENT = 2**61  # orders of two then stay below 2^31 for a run, and be
 NEGLIGIBLE = 1000  # orders of two
 MANTISSA = 56  # products of four numbers from 1/2 to 1 are whole multiples of 2^-56
 PRECISION = 200
-
-
-def partition_error(cells: int, sizes: int) -> Fraction:
-    """Return η: every partition's probability is within a factor e^(±η) of its ideal one.
-
-    Examples
-    --------
-    >>> float(partition_error(4096, 13)) < 2e-11
-    True
-    """
-    return Fraction(202, 100) * cells * (sizes + 6) / 2**53
 
 
 @cache

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from anonymaly.errors import InputError
 from anonymaly.noise.bounds import ceiling_divide, exp_minus
-from anonymaly.noise.chacha import Words
+
+if TYPE_CHECKING:
+    from anonymaly.noise.chacha import Words
 
 Bounds = Callable[[int], tuple[int, int]]
 DIGITS = 64  # binary digits taken at a time

@@ -19,10 +19,10 @@ from anonymaly.noise import arrays, choice, thinning
 from anonymaly.noise.binomial import binomial
 from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words, check, open_stream
 from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, read_rate
+from anonymaly.noise.draws import shuffle
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.noise.keyed import KeyedNoise
 from anonymaly.noise.partition import LARGEST_EXPONENT, partition
-from anonymaly.noise.permutation import shuffle
 from anonymaly.noise.probability import ExactProbability, decide, floor_of, read_probability
 
 Probability = Fraction | ExactProbability

@@ -9,12 +9,15 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 
-from anonymaly.core.arrays import Floats
 from anonymaly.pictures.charts import Row, series_colours, styled, titled
 
 SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one
+
+
+Floats = npt.NDArray[np.float64]  # not from `core`: pictures stand on nothing but plain data
 
 
 def squares(x: Floats, y: Floats, value: Floats | None, panel: str) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is promised: neighbour relations as values, an ε with them, and what promises amount to together."""
 
-from anonymaly.promise.change import Adjacency, Database, ValidContexts
+from anonymaly.core.rate import Adjacency
+from anonymaly.promise.change import Database, ValidContexts
 from anonymaly.promise.contexts import ContextQuestion, SameValidContexts
 from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.guarantee import Guarantee, compose

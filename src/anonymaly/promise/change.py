@@ -15,13 +15,13 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Any, Literal
+from typing import Any
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.predicates import Record
 from anonymaly.errors import InputError
 
-Adjacency = Literal["add_remove", "replace"]
 Database = Sequence[Record]
 ValidContexts = Callable[[Any, Database], Collection[Hashable]]
 

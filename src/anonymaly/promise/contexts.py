@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictStr, field_validator
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Number, Value, frozen_items
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.rules import Rule, SameContexts
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency, Change, Facts
+from anonymaly.promise.change import Change, Facts
 from anonymaly.promise.relation import Relation, Rows
 
 Parameter = StrictBool | Number | StrictStr

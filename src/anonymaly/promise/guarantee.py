@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator
 
 from anonymaly.core.epsilon import DECIMALS, LARGEST, LONGEST_TEXT, NANO, to_fraction, to_nano, to_text
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency
 from anonymaly.promise.intersection import AnyRelation, Intersection, intersect
 from anonymaly.promise.relation import Relation
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency, Change, Facts
+from anonymaly.promise.change import Change, Facts
 from anonymaly.promise.contexts import SameValidContexts
 from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.readings import ValuesWithin

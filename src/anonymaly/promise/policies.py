@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy
 from anonymaly.declare.sensitivity import is_relaxation
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency
 from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.intersection import intersect
 from anonymaly.promise.relation import Relation

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StrictInt
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency, Change, Database, Facts, Row, Unit, ValidContexts
+from anonymaly.promise.change import Change, Database, Facts, Row, Unit, ValidContexts
 
 Rows = Annotated[StrictInt, Field(ge=1)]
 RuleName = Annotated[str, Field(strict=True, min_length=1)]

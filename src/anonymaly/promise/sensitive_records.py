@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel, Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Adjacency, Facts, Row, Unit
+from anonymaly.promise.change import Facts, Row, Unit
 from anonymaly.promise.relation import Relation, Rows, RuleName, Stepwise, refuse_replaced_rows
 
 

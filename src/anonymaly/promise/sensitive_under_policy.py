@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Policy, Rule
-from anonymaly.promise.change import Adjacency, Facts, Row, Unit
+from anonymaly.promise.change import Facts, Row, Unit
 from anonymaly.promise.relation import Rows, RuleName, Stepwise
 
 

@@ -18,11 +18,11 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Floats
 from anonymaly.detectors.nearest_neighbours import grid_distances, neighbour_distances
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Facts, Method, coordinate
+from anonymaly.questions.score.methods.grid import GridMethod
+from anonymaly.questions.score.methods.marginals import MarginalsMethod
+from anonymaly.questions.score.methods.method import MethodFacts, ScoringMethod, coordinate
 from anonymaly.reproduce.ranking import figures
 from anonymaly.reproduce.score_data import Labelled
 
@@ -64,13 +64,13 @@ def measure(table: Labelled, seed: int, *, sweep: bool) -> list[Row]:
     return rows
 
 
-def release(method: Method, counts: pa.Table, epsilon: str, seed: int, points: Floats) -> Floats:
+def release(method: ScoringMethod, counts: pa.Table, epsilon: str, seed: int, points: Floats) -> Floats:
     """Return the scores of a model released with seeded noise."""
     body = method.release(counts, Fraction(epsilon), Noise.seeded(seed))
     return method.scorer(body)(points)
 
 
-def count(method: Method, reference: Floats) -> pa.Table:
+def count(method: ScoringMethod, reference: Floats) -> pa.Table:
     """Count reference points as the method wants, on the engine."""
     names = [coordinate(axis) for axis in range(reference.shape[1])]
     cube = pa.table({name: reference[:, axis] for axis, name in enumerate(names)})
@@ -81,14 +81,16 @@ def _private(reference: Floats, tested: Floats, seed: int, *, sweep: bool) -> It
     records, dimensions = reference.shape
     counted = cache(lambda method: count(method, reference))
     for epsilon in EPSILONS:
-        facts = Facts(dimensions, Fraction(epsilon), records)
-        columns = Marginals.plan({}, facts)
+        facts = MethodFacts(dimensions, Fraction(epsilon), records)
+        columns = MarginalsMethod.plan({}, facts)
         about = {"epsilon": float(epsilon), "chosen": "by rule", "cells": columns.bins}
         yield {"score": MARGINALS, **about}, release(columns, counted(columns), epsilon, seed, tested)
-        by_rule = Grid.plan({}, facts).cells
+        by_rule = GridMethod.plan({}, facts).cells
         for cells in sorted({by_rule, *(CELLS if sweep else ())}):
             for weighted in (False, True):
-                grid = Grid.plan({"cells": cells, "neighbours": NEIGHBOURS, "weighted": weighted}, facts)
+                grid = GridMethod.plan(
+                    {"cells": cells, "neighbours": NEIGHBOURS, "weighted": weighted}, facts
+                )
                 about = {
                     "score": WEIGHTED_GRID if weighted else GRID,
                     "epsilon": float(epsilon),
@@ -100,8 +102,8 @@ def _private(reference: Floats, tested: Floats, seed: int, *, sweep: bool) -> It
                 yield about, release(grid, counts, epsilon, seed, tested)
 
 
-def _lattice_counts(counted: Any, grid: Grid) -> pa.Table:
-    alike = Grid.plan({"cells": grid.cells}, Facts(grid.dimensions, Fraction(1), 1))
+def _lattice_counts(counted: Any, grid: GridMethod) -> pa.Table:
+    alike = GridMethod.plan({"cells": grid.cells}, MethodFacts(grid.dimensions, Fraction(1), 1))
     return counted(alike)
 
 
@@ -110,7 +112,7 @@ def _plain(reference: Floats, tested: Floats, *, sweep: bool) -> Iterable[tuple[
     for weighted in (False, True):
         scores = neighbour_distances(reference, tested, NEIGHBOURS, weighted=weighted)
         yield {"score": WEIGHTED_KNN if weighted else KNN}, scores
-    method = Marginals.plan({}, Facts(reference.shape[1], Fraction(1), len(reference)))
+    method = MarginalsMethod.plan({}, MethodFacts(reference.shape[1], Fraction(1), len(reference)))
     yield {"score": PLAIN_MARGINALS}, method.scorer(method.without_noise(count(method, reference)))(tested)
     for cells in CELLS if sweep else ():
         for weighted in (False, True):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from anonymaly.core.rate import Adjacency
 from anonymaly.pictures.charts import Row, save
 from anonymaly.pictures.levels import levels
-from anonymaly.promise.change import Adjacency
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.share_data import POLICIES, RATIOS
 from anonymaly.reproduce.share_measure import EPSILONS, SUPPRESS

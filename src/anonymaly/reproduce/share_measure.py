@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_nano
+from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.promise.change import Adjacency
-from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.share_data import POLICIES, RATIOS, non_sensitive

@@ -18,10 +18,10 @@ from anonymaly.audit.fit import fit_outcomes
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
-from anonymaly.questions.score.cells import release_dense, release_sparse, threshold_for
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.methods.grid import GridMethod
+from anonymaly.questions.score.methods.lattice import Lattice
+from anonymaly.questions.score.methods.method import MethodFacts
+from anonymaly.questions.score.methods.publishing import release_dense, release_sparse, threshold_for
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.summary import count_for
 from tests.questions.score.naive import cell_of
@@ -35,13 +35,13 @@ VALUES = st.one_of(
 ROWS = st.lists(st.tuples(VALUES, VALUES), max_size=30)
 
 
-def _grid(dimensions: int, width: int) -> Grid:
-    return Grid.plan({"cells": width}, Facts(dimensions, Fraction(1), 100))
+def _grid(dimensions: int, width: int) -> GridMethod:
+    return GridMethod.plan({"cells": width}, MethodFacts(dimensions, Fraction(1), 100))
 
 
-def _counted(dataset: Dataset, grid: Grid) -> dict[tuple[int, ...], int]:
+def _counted(dataset: Dataset, grid: GridMethod) -> dict[tuple[int, ...], int]:
     space = Space(("a", "b"), *zip(*BOUNDS, strict=True))
-    cells, counts = grid.lattice.unpack(count_for(grid, dataset.table, space))
+    cells, counts = grid.lattice.unpack(count_for(grid, space, dataset.table))
     return {tuple(map(int, cell)): int(count) for cell, count in zip(cells, counts, strict=True)}
 
 
@@ -95,7 +95,7 @@ def test_words_indices_and_coordinates_name_the_same_cells(dimensions: int, widt
     columns = {name: Interval(0, 1) for name in points}
     view = Dataset(pa.table(points), name="t", columns=columns).table
     space = Space(tuple(points), (0.0,) * dimensions, (1.0,) * dimensions)
-    found, counts = lattice.unpack(count_for(_grid(dimensions, width), view, space))
+    found, counts = lattice.unpack(count_for(_grid(dimensions, width), space, view))
     assert Counter(dict(zip(lattice.indices(found), counts.tolist(), strict=True))) == Counter(indices)
 
 

@@ -20,11 +20,11 @@ from sklearn.metrics import roc_auc_score
 import anonymaly as am
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, laws
-from anonymaly.questions.score.marginals import Marginals
-from anonymaly.questions.score.method import Body, Facts, coordinate
 from anonymaly.questions.score.methods import pick
+from anonymaly.questions.score.methods.marginals import MarginalsMethod
+from anonymaly.questions.score.methods.method import Body, MethodFacts, coordinate
 
-METHOD = Marginals(3, bins=4, pair_bins=2)
+METHOD = MarginalsMethod(3, bins=4, pair_bins=2)
 RANDOM = np.random.default_rng(3)
 POINTS = np.vstack([RANDOM.random((200, 3)), np.zeros(3), np.ones(3), [0.25, 0.5, 0.75]])
 
@@ -34,11 +34,11 @@ def cube(points: np.ndarray) -> ibis.Table:
     return ibis.memtable(pa.table({name: points[:, axis] for axis, name in enumerate(names)}))
 
 
-def counted(method: Marginals, points: np.ndarray) -> pa.Table:
+def counted(method: MarginalsMethod, points: np.ndarray) -> pa.Table:
     return method.count(cube(points)).to_pyarrow()
 
 
-def naive(method: Marginals, points: np.ndarray) -> dict[tuple[int, ...], int]:
+def naive(method: MarginalsMethod, points: np.ndarray) -> dict[tuple[int, ...], int]:
     """Count each record in each histogram, one at a time: (axis, bin) or (left, right, bin, bin)."""
     found: Counter[tuple[int, ...]] = Counter()
     for point in points:
@@ -95,7 +95,7 @@ def test_the_rates_of_all_histograms_spend_the_rate_and_never_more(
     dimensions: int, pair_bins: int, nano: int, rows: int
 ) -> None:
     rate = Fraction(nano, 10**9 * rows)
-    method = Marginals(dimensions, bins=4, pair_bins=pair_bins)
+    method = MarginalsMethod(dimensions, bins=4, pair_bins=pair_bins)
     column_rate, pair_rate = method.rates(rate)
     spent = dimensions * column_rate + method.pairs * pair_rate
     assert spent <= rate
@@ -104,7 +104,7 @@ def test_the_rates_of_all_histograms_spend_the_rate_and_never_more(
 
 
 def test_noise_has_the_law_of_its_histogram_and_empty_cells_get_it_too() -> None:
-    method, rate, draws = Marginals(2, bins=2, pair_bins=2), Fraction(2), 4000
+    method, rate, draws = MarginalsMethod(2, bins=2, pair_bins=2), Fraction(2), 4000
     empty = pa.table({"place": pa.array([], pa.int64()), "records": pa.array([], pa.int64())})
     noise = Noise.seeded(11)
     bodies = [method.release(empty, rate, noise) for _ in range(draws)]
@@ -123,7 +123,7 @@ def test_noise_has_the_law_of_its_histogram_and_empty_cells_get_it_too() -> None
 
 def test_cells_have_noise_of_their_own() -> None:
     empty = pa.table({"place": pa.array([], pa.int64()), "records": pa.array([], pa.int64())})
-    body = Marginals(20, bins=20, pair_bins=5).release(empty, Fraction(1, 10), Noise.seeded(2))
+    body = MarginalsMethod(20, bins=20, pair_bins=5).release(empty, Fraction(1, 10), Noise.seeded(2))
     drawn = body["columns"].ravel()
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.2
     assert (body["pairs"] != 0).mean() > 0.9
@@ -164,7 +164,7 @@ def test_a_score_is_the_formula_and_lies_in_the_range() -> None:
 
 
 def test_without_pairs_only_columns_count() -> None:
-    method = Marginals(3, bins=4, pair_bins=0)
+    method = MarginalsMethod(3, bins=4, pair_bins=0)
     body = method.release(counted(method, POINTS), Fraction(1), Noise.seeded(4))
     assert body["pairs"].size == 0
     assert method.scorer(body)(POINTS) == pytest.approx(
@@ -176,7 +176,7 @@ def test_without_pairs_only_columns_count() -> None:
 
 def test_pairs_find_records_whose_columns_are_usual_one_by_one() -> None:
     line = np.repeat(np.linspace(0, 1, 500)[:, None], 2, axis=1)
-    method = Marginals.plan({}, Facts(2, Fraction(1), 500))
+    method = MarginalsMethod.plan({}, MethodFacts(2, Fraction(1), 500))
     assert method.pair_bins >= 5
     score = method.scorer(method.release(counted(method, line), Fraction(1), Noise.seeded(1)))
     assert score(np.array([[0.1, 0.9]])) > score(line).max()
@@ -184,12 +184,14 @@ def test_pairs_find_records_whose_columns_are_usual_one_by_one() -> None:
 
 class TestTheRule:
     def test_it_needs_records_only_where_something_is_left_to_choose(self) -> None:
-        assert Marginals.needs_records({})
-        assert Marginals.needs_records({"bins": 5, "pair_bins": None})
-        assert not Marginals.needs_records({"bins": 5, "pair_bins": 0})
-        assert Marginals.plan({"bins": 5, "pair_bins": 0}, Facts(3, Fraction(1))) == Marginals(3, 5, 0)
+        assert MarginalsMethod.needs_records({})
+        assert MarginalsMethod.needs_records({"bins": 5, "pair_bins": None})
+        assert not MarginalsMethod.needs_records({"bins": 5, "pair_bins": 0})
+        assert MarginalsMethod.plan(
+            {"bins": 5, "pair_bins": 0}, MethodFacts(3, Fraction(1))
+        ) == MarginalsMethod(3, 5, 0)
         with pytest.raises(InputError, match="records"):
-            Marginals.plan({}, Facts(3, Fraction(1)))
+            MarginalsMethod.plan({}, MethodFacts(3, Fraction(1)))
 
     @given(records=st.integers(-100, 10**9), dimensions=st.integers(1, 200), nano=st.integers(1, 10**11))
     def test_it_always_gives_a_method_and_more_records_never_coarser_bins(
@@ -197,12 +199,12 @@ class TestTheRule:
     ) -> None:
         rate = Fraction(nano, 10**9)
         fewer, more = (
-            Marginals.plan({"pair_bins": 0}, Facts(dimensions, rate, count))
+            MarginalsMethod.plan({"pair_bins": 0}, MethodFacts(dimensions, rate, count))
             for count in (records, 2 * records)
         )
         assert 4 <= min(fewer.bins, more.bins) <= 256
         assert (more.bins >= fewer.bins) == (records >= 0 or more.bins == fewer.bins)
-        chosen = Marginals.plan({}, Facts(dimensions, rate, records)).pair_bins
+        chosen = MarginalsMethod.plan({}, MethodFacts(dimensions, rate, records)).pair_bins
         assert chosen == 0 or (5 <= chosen <= 16 and 2 <= dimensions <= 40)
 
     @pytest.mark.parametrize(
@@ -217,13 +219,13 @@ class TestTheRule:
     )
     def test_bins_that_cannot_be_are_refused(self, options: dict[str, object], field: str) -> None:
         with pytest.raises(InputError) as caught:
-            Marginals.plan(options, Facts(5, Fraction(1), 100))
+            MarginalsMethod.plan(options, MethodFacts(5, Fraction(1), 100))
         assert caught.value.field == field
 
     def test_one_column_has_no_pairs(self) -> None:
-        assert Marginals.plan({}, Facts(1, Fraction(1), 10**9)).pair_bins == 0
+        assert MarginalsMethod.plan({}, MethodFacts(1, Fraction(1), 10**9)).pair_bins == 0
         with pytest.raises(InputError, match="no pairs"):
-            Marginals.plan({"pair_bins": 5}, Facts(1, Fraction(1), 100))
+            MarginalsMethod.plan({"pair_bins": 5}, MethodFacts(1, Fraction(1), 100))
 
 
 @pytest.mark.parametrize(
@@ -247,9 +249,9 @@ def test_arrays_of_another_shape_are_not_this_methods(change: dict[str, np.ndarr
 
 
 def test_parameters_restore_the_method() -> None:
-    assert Marginals.restore(3, METHOD.parameters()) == METHOD
+    assert MarginalsMethod.restore(3, METHOD.parameters()) == METHOD
     with pytest.raises(TypeError):
-        Marginals.restore(3, {**METHOD.parameters(), "other": 1})
+        MarginalsMethod.restore(3, {**METHOD.parameters(), "other": 1})
 
 
 def test_thirty_columns_at_epsilon_one_tell_malignant_from_benign() -> None:
@@ -261,7 +263,7 @@ def test_thirty_columns_at_epsilon_one_tell_malignant_from_benign() -> None:
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(benign))
         reference, rest = benign[order[:285]], benign[order[285:]]
-        method = Marginals.plan({}, Facts(30, Fraction(1), 285))
+        method = MarginalsMethod.plan({}, MethodFacts(30, Fraction(1), 285))
         score = method.scorer(method.release(counted(method, reference), Fraction(1), Noise.seeded(seed)))
         tested = np.vstack([rest, points[malignant]])
         areas.append(roc_auc_score(np.arange(len(tested)) >= len(rest), score(tested)))

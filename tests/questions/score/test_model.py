@@ -20,9 +20,9 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError, Refused
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.model import HeldModel, Model
+from anonymaly.questions.score.methods.grid import GridMethod
 from anonymaly.questions.score.model_file import read_model, write_model
+from anonymaly.questions.score.value import HeldModel, Model
 
 RECORDS = pd.DataFrame({"age": [30.0, 31, 32, 60] * 40, "bmi": [21, 22, 23, 24] * 40})
 COLUMNS = {"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)}
@@ -248,9 +248,9 @@ def test_a_forged_file_of_other_types_is_refused(model: Model, changes: dict[str
 
 def test_a_forged_lattice_whose_walks_would_overflow_is_refused() -> None:
     euclidean = {**_simulate(method="grid").method.parameters(), "distance": "euclidean"}
-    assert Grid.restore(2, {**euclidean, "cells": 100}).cells == 100
+    assert GridMethod.restore(2, {**euclidean, "cells": 100}).cells == 100
     with pytest.raises(InputError, match="too many for euclidean"):
-        Grid.restore(2, {**euclidean, "cells": 1024})
+        GridMethod.restore(2, {**euclidean, "cells": 1024})
 
 
 @pytest.mark.parametrize("shape", [(10**13,), (2**62, 4), (3, 7), (-1, -8)])

@@ -16,7 +16,7 @@ import anonymaly as am
 from anonymaly.audit.fit import fit_integers
 from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise, two_sided_geometric_mass
-from anonymaly.questions.score.grid_scorer import axes_in_index
+from anonymaly.questions.score.methods.lattice import axes_in_index
 
 RECORDS = pd.DataFrame(np.random.default_rng(1).normal(0.5, 0.1, (300, 4)), columns=list("abcd"))
 COLUMNS = {name: am.Interval(0, 1) for name in "abcd"}
@@ -110,9 +110,7 @@ def test_a_held_model_is_refused_before_the_charge_and_where_cells_have_no_index
 def _held(noise: Noise, cells: int = 2) -> Any:
     table = am.Dataset(RECORDS, name="t", columns=COLUMNS, public=True)
     query = am.Score(columns=["a", "b"], method="grid", cells=cells, form="held", rows=300, epsilon=1)
-    declaration = table.declaration
-    resolved = query.resolve(declaration)
-    return answer_with(resolved, resolved.stages(declaration), table.table, noise)
+    return query.bind(table.declaration).answer(table.table, noise)
 
 
 def test_every_held_release_has_a_fresh_key() -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymaly.noise import Noise
-from anonymaly.questions.score import grid_scorer, walk
-from anonymaly.questions.score.grid import Grid
-from anonymaly.questions.score.lattice import Lattice
-from anonymaly.questions.score.method import Facts
+from anonymaly.questions.score.kernels import grid_scorer, walk
+from anonymaly.questions.score.methods.grid import GridMethod
+from anonymaly.questions.score.methods.lattice import Lattice
+from anonymaly.questions.score.methods.method import MethodFacts
 from tests.questions.score.naive import Cell, keys, naive_score
 
 KEY = bytes(range(32))
@@ -57,14 +57,14 @@ def test_the_walk_meets_every_cell_once_in_the_order_of_a_full_sort(
         assert len(met) == len(expected)
 
 
-def _grid(dimensions: int, width: int, **options: Any) -> Grid:
-    return Grid.plan(
+def _grid(dimensions: int, width: int, **options: Any) -> GridMethod:
+    return GridMethod.plan(
         {"cells": width, "neighbours": 7, "threshold": 0, "depth": 1.4, **options},
-        Facts(dimensions, Fraction(1), 100),
+        MethodFacts(dimensions, Fraction(1), 100),
     )
 
 
-def _naive(grid: Grid, point: Any, counts: Any) -> float:
+def _naive(grid: GridMethod, point: Any, counts: Any) -> float:
     return naive_score(
         point,
         counts,
@@ -102,7 +102,7 @@ def test_scores_equal_plain_ones_by_walk_and_by_scan(
 @given(st.integers(0, 2**32), st.integers(1, 40))
 def test_thirty_columns_need_no_list_of_a_milliard_cells(seed: int, kept: int) -> None:
     random = np.random.default_rng(seed)
-    grid = Grid.plan({"cells": 2, "neighbours": 3}, Facts(30, Fraction(1), 100))
+    grid = GridMethod.plan({"cells": 2, "neighbours": 3}, MethodFacts(30, Fraction(1), 100))
     cells = np.unique(random.integers(0, 2, (kept, 30), dtype=np.uint8), axis=0)
     counts = random.integers(1, 5, len(cells))
     points = random.random((4, 30))
@@ -140,7 +140,7 @@ def test_scores_do_not_depend_on_batches_or_threads(monkeypatch: pytest.MonkeyPa
     body = {"cells": cells, "counts": np.ones(len(cells), np.int64)}
     points = np.random.default_rng(2).random((3000, 4))
     whole = grid.scorer(body)(points)
-    monkeypatch.setattr(grid_scorer, "worker_threads", lambda: 1)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 1)
     alone = grid.scorer(body)
     assert np.array_equal(np.concatenate([alone(points[:700]), alone(points[700:])]), whole)
     assert grid.scorer(body)(points[:0]).shape == (0,)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One module a question: what it claims, and its planted faults."""
+"""What each question claims, written from its GUARANTEE.md, and the faults that must be found in it."""

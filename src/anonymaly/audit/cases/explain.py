@@ -19,7 +19,7 @@ from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
 from anonymaly.core.epsilon import Number, to_fraction
-from anonymaly.declare.dataset import Adjacency
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS

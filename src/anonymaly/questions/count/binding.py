@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation
-from anonymaly.core.epsilon import to_fraction
-from anonymaly.declare.dataset import Declaration
+from anonymaly.core.rate import noise_rate
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate
 from anonymaly.noise import laws
@@ -42,5 +42,5 @@ def bind(query: Count, declaration: Declaration) -> CountBinding:
     if predicate is not None:
         query = query.model_copy(update={"where": str(predicate)})
     # Lemma 1: one person changes the count by at most the rows they have, in both adjacencies.
-    rate = to_fraction(query.cost) / declaration.rows
+    rate = noise_rate(query.cost, moves=declaration.rows)
     return CountBinding(query=query, declaration=declaration, predicate=predicate, rate=rate)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anonymaly.declare.predicates import Predicate
-from anonymaly.engine.source import collect
+from anonymaly.declare.readings import matches
+from anonymaly.engine.statements import collect
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -14,5 +15,5 @@ if TYPE_CHECKING:
 
 def count_matching(table: ir.Table, predicate: Predicate | None) -> int:
     """Count the records for which the predicate is true; unknown is not true."""
-    matching = table if predicate is None else table.filter(predicate.to_ibis(table))
+    matching = table if predicate is None else table.filter(matches(predicate, table))
     return int(collect(matching.count().name("records")).column("records")[0].as_py())

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.declare.dataset import Dataset
-from anonymaly.engine.source import collect
+from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.binding import ExplainBinding, bind

@@ -16,7 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.core.arrays import Integers
-from anonymaly.engine.source import collect
+from anonymaly.declare.readings import code
+from anonymaly.engine.cells import RECORDS, count_cells
+from anonymaly.engine.statements import collect
 from anonymaly.questions.explain.binding import ExplainBinding
 from anonymaly.questions.explain.kernels import kernel_type
 from anonymaly.questions.explain.kernels.cells import (
@@ -54,7 +56,7 @@ class Summary:
 
 def summarise(table: ir.Table, bound: ExplainBinding) -> Summary:
     """Summarise the base cells as the detector's kernel needs them."""
-    counts = count_cells(table, bound)
+    counts = count_others(table, bound)
     need: CellNeed = kernel_type(bound.detector).needs(bound.detector)
     match need:
         case Nearest():
@@ -69,20 +71,18 @@ def in_cells(table: ir.Table, bound: ExplainBinding) -> ir.Table:
     """Return each record that is in a cell as its cell and its steps."""
     cell: ir.IntegerValue = ibis.literal(0, "int64")
     for attribute in bound.attributes:
-        cell = cell * len(attribute.values) + attribute.to_ibis(table)
+        cell = cell * len(attribute.values) + code(attribute, table)
     placed = table.select(cell=cell, steps=bound.metric_steps.to_ibis(table[bound.query.metric]))
     return placed.filter(placed.cell.notnull() & placed.steps.notnull())
 
 
-def count_cells(table: ir.Table, bound: ExplainBinding) -> Counts:
+def count_others(table: ir.Table, bound: ExplainBinding) -> Counts:
     """Count the records of each cell, the record asked about apart."""
-    placed, own = in_cells(table, bound), bound.space.own_cell
-    same = (placed.cell == own) & (placed.steps == bound.record_steps)
-    found = collect(placed.group_by("cell").agg(records=placed.count(), same=same.sum().fill_null(0)))
-    others = np.zeros(bound.space.cells, np.int64)
-    cells = found.column("cell").to_numpy()
-    others[cells] = found.column("records").to_numpy()
-    present = bool(found.column("same").to_numpy()[cells == own].sum() > 0)
+    steps, metric, own = bound.metric_steps, bound.query.metric, bound.space.own_cell
+    measured = table.filter(steps.to_ibis(table[metric]).notnull())
+    same = steps.to_ibis(measured[metric]) == bound.record_steps
+    counts = count_cells(measured, bound.attributes, {"same": same})
+    others, present = counts[RECORDS], bool(counts["same"][own] > 0)
     if present:
         others[own] -= 1
     return Counts(present, others)

@@ -8,16 +8,15 @@ path in it must not make this machine open a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, StrictStr
 
 from anonymaly.core.value import Scalar
+from anonymaly.engine.frames import ADVICE, columns_of, values_of
 from anonymaly.errors import InputError
-
-ADVICE = "Give a data frame, a list of records, or a mapping of columns to values."
 
 
 def read_record(data: Any) -> Any:
@@ -33,7 +32,10 @@ def read_records(data: Any) -> Any:
     """Return a batch as its columns in order, each with its values; pass on what is that already."""
     if isinstance(data, tuple):
         return data
-    columns = _columns(data)
+    found = {} if isinstance(data, list) and not data else columns_of(data, field="records")
+    if found is None:
+        raise InputError(f"cannot be read from {type(data).__name__}", field="records", next_step=ADVICE)
+    columns = {name: values_of(column) for name, column in found.items()}
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise InputError("has columns of different lengths", field="records", next_step=ADVICE)
@@ -46,38 +48,6 @@ def read_records(data: Any) -> Any:
 
 def _name(item: tuple[Any, Any]) -> str:
     return str(item[0])
-
-
-def _columns(data: Any) -> dict[str, Sequence[Any]]:
-    if isinstance(data, Mapping):
-        if any(isinstance(values, str) or not isinstance(values, Iterable) for values in data.values()):
-            raise InputError("has a column without a list of values", field="records", next_step=ADVICE)
-        return {str(name): list(values) for name, values in data.items()}
-    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
-    if names is not None and hasattr(data, "shape"):
-        listed = [str(name) for name in names]
-        if len(set(listed)) < len(listed):
-            raise InputError("names a column twice", field="records", next_step="Name each column once.")
-        return {str(name): _listed(data[name]) for name in names}
-    if isinstance(data, list) and all(isinstance(item, Mapping) for item in data):
-        wanted = set(data[0]) if data else set()
-        for place, item in enumerate(data, start=1):
-            if set(item) != wanted:
-                raise InputError(
-                    f"has other columns in record {place} than in the first",
-                    field="records",
-                    next_step="Give every record the same columns.",
-                )
-        return {str(name): [item[name] for item in data] for name in wanted}
-    raise InputError(f"cannot be read from {type(data).__name__}", field="records", next_step=ADVICE)
-
-
-def _listed(column: Any) -> list[Any]:
-    """Return a frame's column as Python's own values, whoever made the frame."""
-    for way in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, way):
-            return list(getattr(column, way)())
-    return list(column)
 
 
 def _plain_column(values: Sequence[Any], name: str) -> tuple[Any, ...]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymaly.core.arrays import Integers
-from anonymaly.noise import ExactProbability, Noise
+from anonymaly.noise.probability import ExactProbability
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
 
 Bounds = tuple[tuple[float, float], ...]
 

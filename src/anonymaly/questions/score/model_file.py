@@ -19,7 +19,7 @@ import numpy as np
 
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import InputError
-from anonymaly.questions.score.method import Body
+from anonymaly.questions.score.methods.method import Body
 
 FORMAT = "anonymaly model 1"
 LARGEST = 2**31  # bytes of all arrays; more is no model but a trap for whoever opens it

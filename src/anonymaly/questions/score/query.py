@@ -5,31 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, StrictInt, StrictStr
 
-from anonymaly.ask.binding import Expectation, Stage
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.value import FrozenMapping, Ordered, frozen_items
-from anonymaly.declare.dataset import Declaration
 from anonymaly.declare.domain import Interval
-from anonymaly.errors import InputError
-from anonymaly.questions.score.grid import (
+from anonymaly.questions.score.options import (
     HIGHEST_THRESHOLD,
+    METHOD_OPTIONS,
     MOST_CELLS,
     MOST_NEIGHBOURS,
+    SHARES,
     Distance,
     Form,
     Origin,
 )
-from anonymaly.questions.score.methods import METHODS
-from anonymaly.questions.score.model import Model
-from anonymaly.questions.score.plan import SHARES, make_plan
-from anonymaly.questions.score.stages import Stages
 
-_METHODS = ", ".join(METHODS)
+_METHODS = ", ".join(METHOD_OPTIONS)
 
 
 def _exact(field: str) -> Any:
@@ -168,7 +163,7 @@ class Score(Query):
 
     def options(self) -> dict[str, Any]:
         """Return the methods' parameters that were given."""
-        names = {name for kind in METHODS.values() for name in kind.options}
+        names = {name for options in METHOD_OPTIONS.values() for name in options}
         return {name: getattr(self, name) for name in sorted(names) if getattr(self, name) is not None}
 
     @property
@@ -176,48 +171,7 @@ class Score(Query):
         """A held model stays where it was made."""
         return self.form != "held"
 
-    def resolve(self, declaration: Declaration) -> Self:
-        """Check everything that the declaration can tell, and name the method that ``auto`` is."""
-        if self.method not in ("auto", *METHODS):
-            raise InputError(
-                f"there is no method {self.method!r}",
-                field="method",
-                next_step=f"Give auto, or one of {_METHODS}.",
-            )
-        return self.model_copy(update={"method": make_plan(self, declaration).method_name})
-
-    def stages(self, declaration: Declaration) -> tuple[Stage, ...]:
-        """Find bounds and count records where that is needed, release the model, then its threshold."""
-        plan = make_plan(self, declaration)
-        made = Stages(plan, self.promise(declaration))
-        return tuple(getattr(made, name)(share) for name, share in plan.shares.items())
-
     def describe(self) -> str:
         """Say what is asked."""
         names = ", ".join(self.columns) if len(self.columns) <= 5 else f"{len(self.columns)} columns"
         return f"a model of {names} that scores how unusual a record is ({self.method})"
-
-    def expect(self, declaration: Declaration) -> Expectation:
-        """Return the noise of the model's counts."""
-        plan = make_plan(self, declaration)
-        if "records" not in plan.shares:
-            return plan.method({}).expect(plan.facts(self.rows))
-        rate = float(plan.facts(None).rate)
-        return Expectation(
-            f"two-sided geometric, ε {rate:.3g} for all counts that a record is in",
-            "depends on the parameters, which follow from a private count of the records",
-        )
-
-    @classmethod
-    def show(cls, value: Model, asks: str) -> str:
-        """Say what was released, without its numbers."""
-        return repr(value)
-
-    def encode(self, value: Model, file: BinaryIO) -> None:
-        """Write the model's file."""
-        value.write(file)
-
-    @classmethod
-    def decode(cls, file: BinaryIO) -> Model:
-        """Read the model back."""
-        return Model.read(file)

@@ -13,12 +13,12 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats
 from anonymaly.engine.arithmetic import divided, exact
+from anonymaly.engine.frames import ADVICE, columns_of
 from anonymaly.errors import InputError
-from anonymaly.questions.score.method import coordinate
+from anonymaly.questions.score.methods.method import coordinate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -77,57 +77,39 @@ def complete(table: ir.Table, columns: Sequence[str]) -> ir.Table:
 
 def read_numbers(records: Any, columns: Sequence[str]) -> Floats:
     """Return new records as finite numbers, one column each, in the model's order."""
-    table = _to_arrow(records)
-    if table is None:
+    found = columns_of(records, field="records")
+    if found is None:
         return _from_array(records, columns)
-    names = table.column_names
+    names = list(found)
     missing = [name for name in columns if name not in names]
     extra = [name for name in names if name not in columns]
-    if missing or extra or len(set(names)) < len(names):
+    if missing or extra:
         wrong = [f"has no column {name!r}" for name in missing] + [f"has a column {name!r}" for name in extra]
         raise InputError(
-            "; ".join(wrong[:5]) or "names a column twice",
+            "; ".join(wrong[:5]),
             field="records",
             next_step=f"Give exactly the model's columns: {', '.join(columns)}.",
         )
-    numbers = np.empty((len(table), len(columns)))
-    for axis, name in enumerate(columns):
-        numbers[:, axis] = _numeric(table.column(name), name)
-    return _finite(numbers, columns)
+    parts = [_numeric(found[name], name) for name in columns]
+    if len(set(map(len, parts))) > 1:
+        raise InputError("has columns of different lengths", field="records", next_step=ADVICE)
+    return _finite(np.column_stack(parts), columns)
 
 
-def _to_arrow(records: Any) -> pa.Table | None:
-    """Return a pandas, polars or Arrow frame as an Arrow table, None if it is none of them."""
+def _numeric(column: Any, name: str) -> Floats:
     import pyarrow as pa  # noqa: PLC0415  (70 ms that scoring arrays never needs)
 
-    library = type(records).__module__.partition(".")[0]
-    if library not in ("pandas", "polars", "pyarrow") or not hasattr(records, "shape"):
-        return None
     try:
-        if library == "pandas" and hasattr(records, "columns"):
-            frame = records.rename(columns=str)
-            return pa.Table.from_pandas(frame, preserve_index=False)
-        if library == "polars" and hasattr(records, "to_arrow") and hasattr(records, "columns"):
-            return records.to_arrow()
-        if isinstance(records, pa.RecordBatch):
-            return pa.Table.from_batches([records])
-        if isinstance(records, pa.Table):
-            return records
+        typed = column.to_arrow() if hasattr(column, "to_arrow") else column
+        if not isinstance(typed, pa.ChunkedArray | pa.Array):
+            typed = pa.array(typed, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
-        raise InputError(
-            "has a column of no one type", field="records", next_step="Give numbers only."
-        ) from None
-    return None
-
-
-def _numeric(column: pa.ChunkedArray, name: str) -> Floats:
-    import pyarrow as pa  # noqa: PLC0415
-
-    kind = column.type
+        raise InputError("is a column of no one type", field=name, next_step="Give numbers only.") from None
+    kind = typed.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"must hold numbers, got {kind}", field=name, next_step="Give numbers.")
     # Whole numbers beyond 2^53 are rounded: far beyond what two cells could tell apart.
-    numbers: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+    numbers: Floats = typed.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
 
 

@@ -10,11 +10,11 @@ import ibis
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.engine.source import collect, collect_batches
+from anonymaly.engine.statements import collect, collect_batches
 from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
-from anonymaly.questions.score.method import Method, coordinate
-from anonymaly.questions.score.model import Model
+from anonymaly.questions.score.methods.method import ScoringMethod, coordinate
 from anonymaly.questions.score.space import Space, complete
+from anonymaly.questions.score.value import Model
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -52,7 +52,7 @@ def _magnitude(column: ir.NumericValue) -> ir.IntegerValue:
     return ibis.cases((near, MIDDLE), (column < 0, MIDDLE - beyond), else_=MIDDLE + beyond).cast("int64")
 
 
-def count_for(method: Method, table: ir.Table, space: Space) -> pa.Table:
+def count_for(method: ScoringMethod, space: Space, table: ir.Table) -> pa.Table:
     """Count the records of the unit cube as the method wants: one engine aggregate."""
     return collect(method.count(space.cube(table)))
 

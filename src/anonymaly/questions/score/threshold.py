@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.noise import Noise
-from anonymaly.questions.score.method import drawable
+from anonymaly.core.rate import noise_rate
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
 
 CANDIDATES = 2**12
 HALVINGS = 12
@@ -30,9 +33,9 @@ class Quantile:
         """How much one record that comes or goes changes a candidate's worth, at most."""
         return max(self.part.numerator, self.part.denominator - self.part.numerator)
 
-    def rate(self, share: Fraction, changed: int) -> Fraction:
+    def rate(self, share: int, changed: int) -> Fraction:
         """Return the rate of the draw: ``changed`` records may come or go, and worth may rise or fall."""
-        return drawable(share / (2 * self.unit * changed))
+        return noise_rate(share, moves=2 * self.unit * changed)
 
     def worth(self, counts: Integers) -> Integers:
         """Return what each candidate is worth, given the counts between them.

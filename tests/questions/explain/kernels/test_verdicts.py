@@ -148,7 +148,7 @@ def test_larger_spaces_on_several_threads(
     sizes: tuple[int, ...], detector: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(order, "SMALL", 0)
-    monkeypatch.setattr(order, "worker_threads", lambda: 3)
+    monkeypatch.setattr("anonymaly.core.threads.worker_threads", lambda: 3)
     generator = np.random.default_rng(6)
     table = naive.random_table(generator, sizes, 400, np.round(generator.normal(0, 30, 400)))
     kernel = table.kernel(detector)

@@ -11,7 +11,6 @@ through the last field's choices.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.noise.arrays import worker_threads
+from anonymaly.core.threads import equal_ranges, in_threads
 from anonymaly.questions.explain.kernels.kernel import Progress
 from anonymaly.questions.explain.space import ContextSpace
 
@@ -204,41 +203,17 @@ def _with_merged(field: BitField, before: Integers, after: Integers) -> BitField
 
 def share_few(number: int, work: Callable[[int, int], object]) -> None:
     """Call the work for ranges of a few contexts that share nothing, on all cores if that pays."""
-    threads = min(worker_threads(), number // FEW)
-    if threads <= 1:
-        work(0, number)
-        return
-    step = -(-number // threads)
-    with ThreadPoolExecutor(threads) as pool:
-        for part in [pool.submit(work, at, min(at + step, number)) for at in range(0, number, step)]:
-            part.result()
+    in_threads(lambda part: work(*part), equal_ranges(number, FEW))
 
 
 def share_out(order: Order, work: Callable[[int, int], object], progress: Progress | None) -> None:
-    """Call the work for ranges of prefixes, on all cores, and report progress in contexts.
-
-    Threads live for one call only and numba's own pools are not used: see `anonymaly.noise.arrays`.
-    """
+    """Call the work for ranges of prefixes, on all cores, and report progress in contexts."""
     prefixes, each = order.prefixes, 1 << order.inner.bits
     step = max(1, -(-prefixes // CHUNKS))
     ranges = [(start, min(start + step, prefixes)) for start in range(0, prefixes, step)]
-    threads = min(worker_threads(), len(ranges))
-    report = progress or (lambda done: None)
-    if threads <= 1 or prefixes * each <= SMALL:
-        for start, end in ranges:
-            work(start, end)
-            report(end * each)
-        return
-    pool = ThreadPoolExecutor(threads)
-    try:
-        futures: dict[Future[object], int] = {
-            pool.submit(work, start, end): (end - start) * each for start, end in ranges
-        }
-        done = 0
-        for future in as_completed(futures):
-            future.result()
-            done += futures[future]
-            report(done)
-    finally:
-        # When the caller's progress raises, what has not begun is dropped.
-        pool.shutdown(cancel_futures=True)
+
+    def carry_out(part: tuple[int, int]) -> int:
+        work(*part)
+        return part[1] * each
+
+    in_threads(carry_out, ranges, each=progress, alone=prefixes * each <= SMALL)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that appear when they are complete, and names that survive a power cut."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+PARTIAL = ".partial."  # how names of files begin that are being written
+
+
+def sync_folder(path: Path) -> None:
+    """Write a folder's list of names to the disk."""
+    if os.name == "nt":  # Windows has no descriptor for a folder, and orders such changes itself
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class PartialFile:
+    """A new file under a name that nobody can guess, which gets its own name when it is complete.
+
+    Nothing is left of it unless ``appear`` was called, whatever ends the block.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the file will be: a rename is one step only within a file system.
+    prefix : str
+        How its name begins until it is complete.
+    private : bool
+        Whether its owner alone may ever read it; otherwise it is as readable as other new files.
+
+    Examples
+    --------
+    >>> with PartialFile(folder) as partial:
+    ...     _ = partial.file.write(b"complete")
+    ...     partial.appear(folder / "answer.txt")
+    >>> [path.name for path in folder.iterdir()]
+    ['answer.txt']
+    """
+
+    def __init__(self, folder: Path, *, prefix: str = PARTIAL, private: bool = True) -> None:
+        # Never an existing file, nor through a link; readable by its owner alone.
+        descriptor, name = tempfile.mkstemp(prefix=prefix, dir=folder)
+        self._path: Path | None = Path(name)
+        if not private:
+            # Made anew, because only the system knows what it gives ordinary files (the umask).
+            os.close(descriptor)
+            os.unlink(name)
+            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        self.file: BinaryIO = os.fdopen(descriptor, "wb")
+
+    def appear(self, path: Path) -> None:
+        """Bring the file to the disk and give it its name, in place of a file of that name."""
+        if self._path is None:
+            raise ValueError("the file has its name already")
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        os.replace(self._path, path)
+        self._path = None
+        sync_folder(path.parent)
+
+    def discard(self) -> None:
+        """Remove the file unless it has appeared."""
+        # What cannot be written of a file that is removed is no loss, and must not hide why it is removed.
+        with contextlib.suppress(OSError):
+            self.file.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.discard()
+
+
+@contextlib.contextmanager
+def appearing(path: Path, *, private: bool = True) -> Iterator[BinaryIO]:
+    """Give a file to write to; it appears under its name when the block ends well, and else not at all.
+
+    Examples
+    --------
+    >>> with appearing(folder / "answer.txt") as file:
+    ...     _ = file.write(b"complete")
+    >>> (folder / "answer.txt").read_bytes()
+    b'complete'
+    """
+    with PartialFile(path.parent, private=private) as partial:
+        yield partial.file
+        partial.appear(path)

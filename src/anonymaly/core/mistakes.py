@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with the fields of a value, in our own words: the field, the reason, the next step."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from anonymaly.errors import InputError
+
+# pydantic's kinds of mistake → our words; what stands in braces is in its context.
+_WORDS = {
+    "missing": "is required",
+    "string_type": "must be text",
+    "string_sub_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "must be a whole number of fewer digits",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be finite, not NaN or infinity",
+    "decimal_type": "must be a number",
+    "decimal_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "none_required": "must be left out",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be names with values",
+    "mapping_type": "must be names with values",
+    "model_type": "must be {class_name}",
+    "model_attributes_type": "must be {class_name}",
+    "literal_error": "must be {expected}",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}",
+    "date_type": "must be a date",
+    "datetime_type": "must be a moment",
+}
+_FALLBACK = "does not fit"
+
+
+def describe_mistake(problem: ValidationError, kind: type[BaseModel]) -> InputError:
+    """Say what is wrong with a value; never what was given, which may be about a person."""
+    errors = problem.errors(include_url=False, include_input=False)
+    # A name that is not a field is reported first: it is often why another one is missing.
+    errors.sort(key=lambda error: error["type"] != "extra_forbidden")
+    places = [_place(error) for error in errors]
+    first = places[0][:1]
+    # Of the forms that a field may have, the one that fits farthest is the one that was meant.
+    depth = max(len(place) for place in places if place[:1] == first)
+    chosen = next(place for place in places if place[:1] == first and len(place) == depth)
+    reasons = [_reason(error, kind) for error, place in zip(errors, places, strict=True) if place == chosen]
+    others = sorted({place[0] for place in places if place[:1] not in (first, ())})
+    reason = _joined(reasons) + (f" (also wrong: {', '.join(others)})" if others else "")
+    next_step = _next_step(chosen[0] if chosen else None, kind, reasons[0])
+    return InputError(reason, field=".".join(chosen) or None, next_step=next_step)
+
+
+def _place(error: ErrorDetails) -> tuple[str, ...]:
+    """Return where a mistake is, without the tags by which pydantic tells the forms of a field apart."""
+    field, *inside = [str(part) for part in error["loc"]] or [""]
+    return (field, *(part for part in inside if not _FORM.match(part))) if field else ()
+
+
+_FORM = re.compile(
+    r"(str|int|float|bool|tuple|list|dict|none|nullable|Bins)$"
+    r"|(function|constrained|lax|strict|json|literal|is-instance|tuple|list|dict)[-\[]"
+)
+
+
+def _reason(error: ErrorDetails, kind: type[BaseModel]) -> str:
+    if error["type"] == "extra_forbidden":
+        return f"is not a field of {kind.__name__}"
+    if error["type"] in ("value_error", "assertion_error"):  # our own validators' words
+        text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        return text[:1].lower() + text[1:]
+    return _WORDS.get(error["type"], _FALLBACK).format_map(_Known(error.get("ctx", {})))
+
+
+class _Known(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return "something else"
+
+
+def _joined(reasons: list[str]) -> str:
+    """Return one sentence: a field that may be text or Bins must be the one or the other."""
+    distinct = list(dict.fromkeys(reasons))
+    if len(distinct) > 1 and all(reason.startswith("must be ") for reason in distinct):
+        return "must be " + " or ".join(reason.removeprefix("must be ") for reason in distinct)
+    return distinct[0]
+
+
+def _next_step(field: str | None, kind: type[BaseModel], reason: str) -> str:
+    fields = [name for name in kind.model_fields if name != "type"]
+    if field not in kind.model_fields:
+        near = difflib.get_close_matches(field or "", fields, 1)
+        guess = f"Did you mean {near[0]}? " if near else ""
+        return f"{guess}{kind.__name__} takes {', '.join(fields) or 'no fields'}."
+    if reason == _WORDS["tuple_type"]:
+        return f"Put it in brackets, as in {field}=[…]."
+    described = kind.model_fields[field].description
+    if described is None:
+        return f"{kind.__name__} takes {', '.join(fields)}."
+    return f"Give {field}: {described[:1].lower()}{described[1:].rstrip('.')}."

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How declared columns, filters and rules are read from a table: the Ibis expressions for them.
+
+Declarations themselves know nothing of Ibis, so that whoever needs no rows does not import it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import ibis
+
+from anonymaly.declare.attributes import Attribute
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded
+from anonymaly.declare.predicates import (
+    COMPARISONS,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    IsNull,
+    Membership,
+    Negation,
+    Predicate,
+    Truth,
+)
+from anonymaly.declare.rules import Policy
+from anonymaly.engine.columns import NON_SENSITIVE, PERSON
+from anonymaly.engine.view import truncate
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+def people(typed: ir.Table, declaration: Declaration) -> ir.Table:
+    """Return what questions see of all rows: at most ``max_rows`` of each person."""
+    if declaration.person is None:
+        return typed
+    return truncate(typed, declaration.kinds, declaration.rows)
+
+
+def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy) -> ir.Table:
+    """Return the same with a column that says whom a policy calls non-sensitive.
+
+    A person is sensitive if any of their rows is, those that are cut off among them.
+    """
+    rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
+    if declaration.person is None:
+        return rows
+    whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
+    # Rows without a person are people of their own.
+    own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
+    return truncate(rows.mutate(**{NON_SENSITIVE: own}), declaration.kinds, declaration.rows, NON_SENSITIVE)
+
+
+def non_sensitive(policy: Policy, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
+    """Judge every row of a table of unclamped values by a policy: true or false, never null."""
+    predicate = policy.predicate(columns)
+    names = dict.fromkeys(predicate.columns())
+    known = ibis.and_(*(is_within(columns[name], table[name]) for name in names))
+    return (known & matches(predicate, table)).fill_null(False)
+
+
+def matches(predicate: Predicate, table: ir.Table) -> ir.BooleanValue:
+    """Say of every row whether a condition is true of it; null where that is unknown."""
+    found: ir.BooleanValue
+    match predicate:
+        case Comparison(column, operator, literal):
+            found = COMPARISONS[operator](table[column], ibis.literal(literal))
+        case Membership(column, literals):
+            found = table[column].isin(list(literals))
+        case IsNull(column):
+            found = table[column].isnull()
+        case Truth(column):
+            found = table[column]
+        case Negation(part):
+            found = ~matches(part, table)
+        case Conjunction(parts):
+            found = ibis.and_(*(matches(part, table) for part in parts))
+        case Disjunction(parts):
+            found = ibis.or_(*(matches(part, table) for part in parts))
+        case _:
+            raise AssertionError(f"nothing reads a {type(predicate).__name__}")
+    return found
+
+
+def is_within(domain: Domain, column: ir.Value) -> ir.BooleanValue:
+    """Say of a column's values whether they lie in a domain, as `Domain.contains` does of one."""
+    found: ir.BooleanValue
+    match domain:
+        case Interval():
+            # Engines compare floats, and the float nearest to a long whole number may lie outside.
+            low, high = float(domain.low), float(domain.high)
+            low = math.nextafter(low, math.inf) if low < domain.low else low
+            high = math.nextafter(high, -math.inf) if high > domain.high else high
+            found = column.between(low, high)
+        case Unbounded():
+            found = column.between(-sys.float_info.max, sys.float_info.max)
+        case Categories():
+            found = column.isin(list(domain.values))
+        case Timestamps():
+            found = column.between(domain.start, domain.end)
+        case Flag() | Opaque():
+            found = column.notnull()
+    return found
+
+
+def code(attribute: Attribute, table: ir.Table) -> ir.IntegerValue:
+    """Return the numbers of an attribute's values as `Attribute.code` does; null for rows without one."""
+    column = table[attribute.column]
+    missing = ibis.null("int64")
+    if attribute.bins is None:
+        cases = [(column == known, number) for number, known in enumerate(attribute.values)]
+        return ibis.cases(*cases, else_=missing).cast("int64")
+    edges = attribute.bins.edges
+    last = len(edges) - 2
+    # From the right, each bin holding its lower edge; the last one holds its upper edge as well.
+    cases = [((column > edges[-1]) | (column < edges[0]), missing)]
+    cases += [(column >= edges[number], ibis.literal(number, "int64")) for number in range(last, -1, -1)]
+    return ibis.cases(*cases, else_=missing).cast("int64")

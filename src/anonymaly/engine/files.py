@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files a path names, what kind they are, and the header of those that are text."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from anonymaly.errors import InputError, SchemaError
+
+FileKind = Literal["text", "parquet", "database"]
+KINDS: dict[str, FileKind] = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".gz": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".db": "database",
+    ".ddb": "database",
+    ".duckdb": "database",
+}
+LONGEST_HEADER = 1_000_000
+
+
+def find_files(path: str) -> list[str]:
+    """Return the files that a path names; one that exists is no pattern, whatever its name."""
+    if os.path.exists(path):
+        return [path]
+    return sorted(glob.glob(path)) if glob.has_magic(path) else []
+
+
+def kind_of_files(path: str) -> FileKind:
+    """Say what a path names by the endings of its files, or why it names no table."""
+    matches = find_files(path)
+    if not matches:
+        raise InputError(
+            f"there is no file {_without_password(path)}",
+            field="source",
+            next_step="Check the path; globs need a match, and database URLs start with a name and ://.",
+        )
+    if os.path.isdir(matches[0]):
+        raise InputError(
+            f"{path} is a folder",
+            field="source",
+            next_step=f"Give a glob such as {os.path.join(path, '*.parquet')}.",
+        )
+    suffix = _suffix(matches[0])
+    if suffix not in KINDS:
+        raise InputError(
+            f"cannot tell what {path} is from its ending {suffix or '(none)'}",
+            field="source",
+            next_step=f"Endings read: {', '.join(KINDS)}.",
+        )
+    if KINDS[suffix] == "database":
+        return "database"
+    suffixes = {_suffix(match) for match in matches}
+    if len({KINDS.get(item) for item in suffixes}) > 1 or (".gz" in suffixes and len(suffixes) > 1):
+        raise InputError(
+            f"{path} matches files of several kinds",
+            field="source",
+            next_step=f"Give a glob with an ending, such as *{suffix}.",
+        )
+    return KINDS[suffix]
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _without_password(path: str) -> str:
+    """Return what was typed as a path unless it looks like a mistyped database address."""
+    return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
+
+
+def common_header(files: Sequence[str]) -> tuple[list[str], str]:
+    """Return the names and the delimiter of one text file or of several alike."""
+    first, *others = [_header(file) for file in files]
+    for file, other in zip(files[1:], others, strict=True):
+        if other != first:
+            # The engine would match their columns by position.
+            raise SchemaError(
+                f"the first lines of {files[0]} and {file} differ",
+                field="source",
+                next_step="Give files with the same columns in the same order, separated alike.",
+            )
+    return first
+
+
+def _header(path: str) -> tuple[list[str], str]:
+    """Read names and delimiter from the header line, which is public; sniffing would look at rows."""
+    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
+        line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
+    header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
+    delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
+    names = next(csv.reader([header], delimiter=delimiter), [])
+    distinct = {name.lower() for name in names}  # DuckDB does not tell Age from age
+    if not names or len(distinct) < len(names) or "" in names or header.count('"') % 2:
+        raise SchemaError(
+            f"the first line of {path} does not name every column once",
+            field="source",
+            next_step="Give the file a header line.",
+        )
+    return names, delimiter

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which engine runs a table: by the table itself, or by the address of its database."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from anonymaly.engine.engine import Engine
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from anonymaly.engine.duckdb import DuckDB
+
+ENGINES = ("duckdb", "postgres")  # as Ibis names them: each is a module beside this one that holds its ENGINE
+SCHEMES = {"postgresql": "postgres"}  # the names in addresses that differ
+REFUSED = {
+    "sqlite": "SQLite columns have no types of their own, so filters on them could mean something else"
+}
+
+
+def named(name: str) -> Engine:
+    """Return the engine of a name; one without a file has the cautious defaults of `Engine`."""
+    if name not in ENGINES:
+        return Engine(name)
+    engine: Engine = importlib.import_module(f"anonymaly.engine.{name}").ENGINE
+    return engine
+
+
+def of(expression: ir.Expr) -> Engine:
+    """Return the engine that an expression would run on."""
+    return named(expression.get_backend().name)
+
+
+def of_address(url: str) -> Engine:
+    """Return the engine of a database's address."""
+    scheme = url.partition("://")[0]
+    return named(SCHEMES.get(scheme, scheme))
+
+
+def embedded() -> DuckDB:
+    """Return the engine that reads files and frames, in this process."""
+    from anonymaly.engine.duckdb import ENGINE  # noqa: PLC0415  (Ibis, when a table is first opened)
+
+    return ENGINE
+
+
+def refuse_unusable(name: str) -> None:
+    """Refuse an engine, or the name in an address, that gives filters another meaning."""
+    if name.lower() in REFUSED:
+        raise InputError(
+            REFUSED[name.lower()],
+            field="source",
+            next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
+        )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running statements on an engine: one at a time, and without the engine's own words when one fails.
+
+An engine's messages quote values, so a failure is passed on as its class and the statement with every
+literal taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
+
+# A connection serves one thread at a time: two at once hang or fail, and a failure keeps its charge.
+_LOCK = threading.RLock()
+
+
+def _fresh_lock() -> None:
+    # A child of a fork must not wait for a thread that it does not have.
+    global _LOCK  # noqa: PLW0603
+    _LOCK = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock)
+
+
+def one_at_a_time() -> AbstractContextManager[bool]:
+    """Return the lock that whoever uses an engine's connection holds."""
+    return _LOCK
+
+
+class EngineFailure(Exception):
+    """A statement failed; carries what the owner's log may hold, and the cause for public tables only."""
+
+    def __init__(self, kind: str, template: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.template = template
+
+
+def collect(expression: ir.Expr) -> pa.Table:
+    """Run an expression on its engine and return the result as an Arrow table.
+
+    Every summary goes through here, so that no engine's error text goes any further.
+    """
+    try:
+        with one_at_a_time():
+            return expression.as_table().to_pyarrow()
+    except Exception as problem:
+        raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
+
+
+def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
+    """Run an expression and yield the result in batches, so that it need not fit in memory at once.
+
+    No other statement runs until the last batch is taken or the iterator is closed.
+    """
+    try:
+        with one_at_a_time(), closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
+            yield from batches
+    except Exception as problem:
+        raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
+
+
+def statement_template(expression: ir.Expr) -> str:
+    """Return the SQL of an expression, as its engine reads it, with every literal replaced by ``?``."""
+    # Needed when a statement fails; whoever only names EngineFailure shall not wait for them.
+    import ibis  # noqa: PLC0415
+    import sqlglot  # noqa: PLC0415
+    import sqlglot.expressions as sql  # noqa: PLC0415
+
+    try:
+        dialect = expression.get_backend().dialect
+        tree = sqlglot.parse_one(str(ibis.to_sql(expression)), read=dialect)
+        for literal in list(tree.find_all(sql.Literal, sql.Boolean)):
+            literal.replace(sql.Placeholder())
+        for name in list(tree.find_all(sql.Identifier)):
+            if "(" in name.this:  # Ibis names a result after its expression, literals and all
+                name.replace(sql.to_identifier("unnamed"))
+        return str(tree.sql(dialect=dialect))
+    except Exception:  # the template is for a log line; its absence must not hide the failure it describes
+        return "(no statement)"

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How raw columns are read as what they were declared to be: alike on every engine, and never an error.
+
+Whether a statement fails must not depend on a row, so what does not read as its kind becomes null.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import ibis.expr.datatypes as dt
+import ibis.expr.operations as ops
+
+from anonymaly.engine.columns import PERSON, PLACE, Kind
+from anonymaly.engine.engine import Engine
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+_LONGEST_EXACT = 2**53  # floats beyond it are not single whole numbers
+
+
+def typed(
+    raw: ir.Table,
+    kinds: Mapping[str, Kind],
+    engine: Engine,
+    *,
+    person: str | None = None,
+    loose: Container[str] = (),
+    from_file: bool = False,
+) -> ir.Table:
+    """Return a table's columns read as their kinds, and whose row each is.
+
+    Parameters
+    ----------
+    raw, kinds, engine
+        The table as its engine types it, what to read of it as what, and that engine.
+    person
+        The column that says whose row it is.
+    loose
+        Columns whose type says nothing; they are read as text where it does not fit.
+    from_file
+        Whether the table is a text or Parquet file.
+    """
+    columns = {}
+    for name, kind in kinds.items():
+        column = raw[name]
+        if name in loose and not fits(column.type(), kind):
+            column = column.cast("string")
+        columns[name] = read_as(column, kind, engine, from_file=from_file)
+    return raw.select(**columns, **({} if person is None else {PERSON: _without_nan(raw[person])}))
+
+
+def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, *further: str) -> ir.Table:
+    """Keep at most ``rows`` rows of each person, chosen by their content alone.
+
+    Ordering by all columns makes the choice a function of the person's own rows, so that adding or
+    removing a person changes nobody else's. Rows without a person are people of their own.
+    """
+    # Opaque columns as text, which they are in a text file: the same rows are kept wherever the table lives.
+    order = [view[name].cast("string") if kind == "opaque" else view[name] for name, kind in kinds.items()]
+    window = ibis.window(group_by=PERSON, order_by=order)
+    numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
+    kept = numbered.filter(numbered[PERSON].isnull() | (numbered[PLACE] < rows))
+    return kept.select(*kinds, *further)
+
+
+def fits(found: dt.DataType, kind: Kind) -> bool:
+    """Say whether a column of a type can be read as a kind."""
+    match kind:
+        case "number":
+            fit = found.is_numeric() and not found.is_boolean()
+        case "whole number":
+            # pandas turns whole numbers into floats as soon as one of them is missing.
+            fit = found.is_integer() or found.is_floating()
+        case "text":
+            fit = found.is_string()
+        case "flag":
+            fit = found.is_boolean()
+        case "moment":
+            fit = found.is_date() or (found.is_timestamp() and getattr(found, "timezone", None) is None)
+        case "opaque":
+            fit = True
+    # A column of nothing but nulls may have no type, and that must not be an error: it is a fact about rows.
+    return bool(fit or found.is_null())
+
+
+def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False) -> ir.Value:
+    """Give a column the type of its kind; what does not read as it becomes null, never an error."""
+    match kind:
+        case "number":
+            # As floats whatever the source: pandas makes whole numbers floats as soon as one is missing, and
+            # one row must not change how the others compare.
+            return _without_nan(_to_float(column, engine))
+        case "whole number":
+            return _to_whole(column, engine)
+        case "text":
+            return _to_text(column, engine, from_file)
+        case "flag":
+            return _cast(column, "boolean", engine)
+        case "moment":
+            return _to_moment(column, engine)
+        case "opaque":
+            plain = _is_plain(column.type())
+            return _without_nan(column) if plain else _to_text(column, engine, from_file)
+
+
+def _without_nan(column: ir.Value) -> ir.Value:
+    """Map what is not a finite number to null, so that no comparison or sum meets it."""
+    if not column.type().is_floating():
+        return column
+    # NaN is above all numbers to some engines and incomparable to others, so between no two of them.
+    return _between(column, -sys.float_info.max, sys.float_info.max)
+
+
+def _cast(column: ir.Value, kind: str, engine: Engine) -> ir.Value:
+    return column.try_cast(kind) if engine.forgives else column.cast(kind)
+
+
+def _only(column: ir.Value, condition: ir.BooleanValue) -> ir.Value:
+    return ibis.cases((condition, column), else_=ibis.null(column.type()))
+
+
+def _between(column: ir.Value, low: Any, high: Any) -> ir.Value:
+    return _only(column, column.between(low, high))
+
+
+def _to_float(column: ir.Value, engine: Engine) -> ir.Value:
+    if column.type().is_decimal() and not engine.forgives:
+        # PostgreSQL's numeric holds NaN and numbers that no float can, too large or too near to 0.
+        largest = ibis.literal(Decimal(10) ** 37, type="decimal(38, 0)")
+        least = ibis.literal("1e-300").cast("decimal")
+        near = column.abs() < least
+        return ibis.cases((near, 0.0), else_=_between(column, -largest, largest).cast("float64"))
+    return column if column.type().is_float64() else _cast(column, "float64", engine)
+
+
+def _to_whole(column: ir.Value, engine: Engine) -> ir.Value:
+    if column.type().is_integer():
+        return column if column.type().is_int64() else _cast(column, "int64", engine)
+    # Engines round on casting, and 1.5 is not the category 2.
+    number = _to_float(column, engine)
+    small = _between(number, float(-_LONGEST_EXACT), float(_LONGEST_EXACT))  # without NaN, the largest number
+    whole = small == small.floor()
+    if column.type().is_string():
+        return _only(_cast(column, "int64", engine), whole | (number.abs() > _LONGEST_EXACT))
+    return _only(small, whole).cast("int64")
+
+
+def _to_moment(column: ir.Value, engine: Engine) -> ir.Value:
+    """Give a column the type of a timestamp; infinity and years beyond the calendar become null."""
+    if engine.forgives:
+        return _between(_cast(column, "timestamp(6)", engine), datetime.min, datetime.max)
+    limits = (date.min, date.max) if column.type().is_date() else (datetime.min, datetime.max)
+    return _between(column, *limits).cast("timestamp(6)")
+
+
+def _to_text(column: ir.Value, engine: Engine, from_file: bool) -> ir.StringValue:
+    """Return a column as text that is compared byte by byte.
+
+    A column's own collation may call ``a`` and ``A`` equal, and a cast keeps it. Files have no collations,
+    and what reads them checks their text.
+    """
+    # Ibis leaves out a cast to the type it knows, but it calls enumerations text as well.
+    text: ir.StringValue = ops.Cast(column, to=dt.string).to_expr()
+    return text if from_file else engine.plain_text(text)
+
+
+def _is_plain(kind: dt.DataType) -> bool:
+    """Whether all values of a type arrive as they are; others, such as moments at infinity, may fail."""
+    return bool(kind.is_boolean() or kind.is_integer() or kind.is_floating() or kind.is_binary())

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A score bound to a declaration: the columns' bounds, what each stage may spend, and the method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.core.rate import noise_rate, rows_moved
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Interval, Unbounded, find_domain
+from anonymaly.errors import InputError
+from anonymaly.questions.score.bounds import least_count
+from anonymaly.questions.score.methods import METHODS, pick
+from anonymaly.questions.score.methods.method import MethodFacts, ScoringMethod
+from anonymaly.questions.score.options import SHARES
+from anonymaly.questions.score.threshold import Quantile
+
+if TYPE_CHECKING:
+    from anonymaly.questions.score.query import Score
+
+ORDER = ("bounds", "records", "model", "threshold")
+# Records, to try before any charge what will be planned after counting them: rules only grow with their
+# number, so what can be planned at both ends can be planned in between. More are planned for as so many.
+FEWEST_RECORDS, MOST_RECORDS = 1, 10**12
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreBinding(Binding):
+    """What the stages of a score need."""
+
+    known: dict[str, tuple[float, float]]  # declared bounds
+    options: dict[str, Any]  # the method's parameters that were given
+    quantile: Quantile | None
+    split: dict[str, int]  # nano-ε of each stage, in their order
+
+    @property
+    def asked(self) -> Score:
+        """The question, by its own type."""
+        return cast("Score", self.query)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that records are compared by."""
+        return self.asked.columns
+
+    @property
+    def shares(self) -> Mapping[str, int]:
+        """What each stage may spend, in nano-ε."""
+        return self.split
+
+    @property
+    def moved(self) -> int:
+        """How many rows may come or go with one person: m, and 2m where one is replaced."""
+        return rows_moved(self.declaration.rows, self.declaration.adjacency)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The columns whose bounds are found privately."""
+        return tuple(name for name in self.columns if name not in self.known)
+
+    def facts(self, records: int | None) -> MethodFacts:
+        """Return what the method may look at."""
+        return MethodFacts(len(self.columns), self.rate("model"), records)
+
+    def method(self, counted: int | None = None) -> ScoringMethod:
+        """Return the method, planned with the public or the privately counted number of records."""
+        records = self.asked.rows if counted is None else min(max(FEWEST_RECORDS, counted), MOST_RECORDS)
+        return METHODS[self.asked.method].plan(self.options, self.facts(records))
+
+    def rate(self, stage: str) -> Fraction:
+        """Return the noise rate of a stage that counts: its share over what one person can change."""
+        share = self.shares[stage]
+        match stage:
+            case "bounds":  # one histogram for each column
+                return noise_rate(share, moves=self.moved, parts=len(self.unknown))
+            case "records":  # a replaced person's rows and the new ones differ by at most m in number
+                return noise_rate(share, moves=self.declaration.rows)
+            case "threshold" if self.quantile is not None:
+                return self.quantile.rate(share, self.moved)
+        return noise_rate(share, moves=self.moved)
+
+    def expect(self) -> Expectation:
+        """Return the noise of the model's counts."""
+        if "records" not in self.split:
+            return self.method().expect(self.facts(self.asked.rows))
+        return Expectation(
+            f"two-sided geometric, ε {float(self.rate('model')):.3g} for all counts that a record is in",
+            "depends on the parameters, which follow from a private count of the records",
+        )
+
+
+def bind(query: Score, declaration: Declaration) -> ScoreBinding:
+    """Check everything that the declaration can tell, and name the method that ``auto`` is."""
+    if query.method not in ("auto", *METHODS):
+        raise InputError(
+            f"there is no method {query.method!r}",
+            field="method",
+            next_step=f"Give auto, or one of {', '.join(METHODS)}.",
+        )
+    known = _known(query.columns, declaration)
+    options = query.options()
+    name = pick(options) if query.method == "auto" else query.method
+    kind = METHODS[name]
+    for option in options:
+        if option not in kind.options:
+            raise InputError(
+                f"is not a parameter of the method {name}",
+                field=option,
+                next_step=f"It takes {', '.join(kind.options)}.",
+            )
+    counted = query.rows is None and kind.needs_records(options)
+    wanted = {
+        "bounds": len(known) < len(query.columns),
+        "records": counted,
+        "threshold": query.contamination is not None,
+    }
+    bound = ScoreBinding(
+        query=query.model_copy(update={"method": name}),
+        declaration=declaration,
+        known=known,
+        options=options,
+        quantile=None if query.contamination is None else Quantile(Fraction(query.contamination)),
+        split=_shares(query, wanted),
+    )
+    # Everything that could fail is tried before the charge.
+    for records in (FEWEST_RECORDS, MOST_RECORDS) if counted else (None,):
+        bound.method(records).expect(bound.facts(records))
+    for stage in bound.shares:
+        rate = bound.rate(stage)
+        if stage == "bounds":
+            least_count(rate)
+    return bound
+
+
+def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tuple[float, float]]:
+    """Return the declared bounds; columns that are declared to have none are left out."""
+    known = {}
+    for name in columns:
+        domain = find_domain(name, declaration.columns, field="columns")
+        if columns.count(name) > 1:
+            raise InputError(f"names {name} twice", field="columns", next_step="Name each column once.")
+        if not isinstance(domain, Interval | Unbounded):
+            raise InputError(
+                f"{name} is {domain.describe()}; a distance needs numbers",
+                field="columns",
+                next_step="Leave it out, or declare numbers as am.Interval(low, high).",
+            )
+        if isinstance(domain, Interval):
+            low, high = float(domain.low), float(domain.high)
+            # Long whole numbers that differ may be one double, and nothing can be divided by their distance.
+            if not 0 < high - low < math.inf:
+                raise InputError(
+                    f"the bounds of {name}, {domain.describe()}, are too near or too far to divide between",
+                    field="columns",
+                    next_step="Leave it out, or declare wider bounds, or values without their offset.",
+                )
+            known[name] = (low, high)
+    return known
+
+
+def _shares(query: Score, wanted: dict[str, bool]) -> dict[str, int]:
+    """Split the charge: each stage before and after the model gets its share, the model what is left."""
+    given = dict(query.shares)
+    for name in given:
+        if name not in SHARES or not wanted[name]:
+            raise InputError(
+                f"{name} is no stage of this question",
+                field="shares",
+                next_step=f"Stages with a share: {', '.join(n for n in SHARES if wanted[n]) or 'none'}.",
+            )
+    parts = {name: Fraction(str(given.get(name, SHARES[name]))) for name in SHARES if wanted[name]}
+    if any(part <= 0 for part in parts.values()) or sum(parts.values()) >= 1:
+        raise InputError(
+            "must be above 0 and leave something for the model",
+            field="shares",
+            next_step="Give parts of ε such as bounds=0.2.",
+        )
+    spent = {name: int(query.cost * part) for name, part in parts.items()}
+    if min(spent.values(), default=1) < 1:
+        raise InputError(
+            f"is too small to be split into {len(spent) + 1} stages",
+            field="epsilon",
+            next_step="Give a larger one.",
+        )
+    parts_of_cost = {**spent, "model": query.cost - sum(spent.values())}
+    return {name: parts_of_cost[name] for name in ORDER if name in parts_of_cost}

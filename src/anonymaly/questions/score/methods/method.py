@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scoring method is: the one protocol between the question, its methods and the released model.
+
+The question reads the reference records into the unit cube (`space.py`), lets the method count them there
+on the engine (`summary.py`), lets it release the counts with exact noise, and wraps what was released in a
+`Model`, which scores, saves and loads without knowing the method. A method is a frozen dataclass of public
+parameters; `methods.py` lists all of them, and picks one for ``auto``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy.typing as npt
+
+from anonymaly.ask.binding import Expectation
+from anonymaly.core.arrays import Floats
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
+
+    from anonymaly.noise import Noise
+
+# What a method releases: named arrays of numbers, no objects. They are all that a saved model holds besides
+# the method's name, its parameters and the columns.
+Body = Mapping[str, npt.NDArray[Any]]
+Scorer = Callable[[Floats], Floats]
+
+
+def coordinate(axis: int) -> str:
+    """Return what a column is called once it is mapped to the unit interval."""
+    return f"x{axis}"
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """All that a rule for parameters may look at; nothing here depends on a row.
+
+    ``rate`` is ε for one histogram in which every record is counted once: the share of the charge over
+    how much one person can change such counts in all (m rows: m, and 2m where a person is replaced). Noise
+    of rate ``rate`` on one histogram spends the share; K histograms spend it at ``rate / K`` each.
+    """
+
+    dimensions: int
+    rate: Fraction
+    records: int | None = None  # public, or counted by a stage of its own; None where nobody said
+
+
+class ScoringMethod(ABC):
+    """A way to score: public parameters, a count on the engine, a release, and scores from what was released.
+
+    Subclasses are frozen dataclasses whose first field is ``dimensions``.
+    """
+
+    name: ClassVar[str]
+    # The fields of `Score` that this method takes; those of other methods are refused when they are given.
+    options: ClassVar[tuple[str, ...]]
+
+    dimensions: int
+
+    @property
+    def held(self) -> bool:
+        """Whether exact counts stay inside what is released: such a model cannot be saved or stored."""
+        return False
+
+    @classmethod
+    @abstractmethod
+    def plan(cls, options: Mapping[str, Any], facts: MethodFacts) -> Self:
+        """Return the method with the options given; a rule over the facts fills in those that are None.
+
+        Raises InputError, naming the option, for what cannot be done.
+        """
+
+    @classmethod
+    def needs_records(cls, options: Mapping[str, Any]) -> bool:
+        """Say whether the rule needs ``facts.records``: where nobody gave them, a stage counts them first."""
+        return False
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Return every option as plain data that JSON can hold, ``dimensions`` apart."""
+
+    @classmethod
+    def restore(cls, dimensions: int, parameters: Mapping[str, Any]) -> Self:
+        """Return the method that had these parameters; raises if it cannot have had them."""
+        return cls(dimensions, **parameters)  # type: ignore[call-arg]  # a dataclass
+
+    @abstractmethod
+    def count(self, cube: ir.Table) -> ir.Table:
+        """Return what is counted, as an Ibis expression: the only view of the reference data a method gets.
+
+        ``cube`` has one row a record and the columns ``coordinate(0)`` … ``coordinate(dimensions - 1)``,
+        doubles from 0 to 1 without nulls. The result must be small whatever the rows are.
+        """
+
+    @abstractmethod
+    def release(self, counts: pa.Table, rate: Fraction, noise: Noise) -> Body:
+        """Return the counts with exact noise; ``rate`` is that of `MethodFacts`, all of which may be spent.
+
+        Which calls are made to ``noise`` must not depend on rows beyond the number of counts drawn for.
+        """
+
+    @abstractmethod
+    def check(self, body: Body) -> None:
+        """Raise InputError unless the arrays are such as ``release`` returns: a file may hold anything."""
+
+    @abstractmethod
+    def scorer(self, body: Body) -> Scorer:
+        """Return the function from points of the unit cube (n × dimensions) to n scores, higher = odder.
+
+        Made once for a model, so that indexes over the body are built once.
+        """
+
+    @abstractmethod
+    def score_range(self, body: Body) -> tuple[float, float]:
+        """Return bounds of all scores, from what was released alone: where a threshold is looked for."""
+
+    @abstractmethod
+    def expect(self, facts: MethodFacts) -> Expectation:
+        """Say what noise the model will carry, before anything is charged."""

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise on every cell of a lattice, and publishing those that reach a threshold (Lemmas 2 and 3).
+
+A lattice of 10^30 cells cannot be noised cell by cell. Of the cells without a record, how many reach the
+threshold is binomial, which ones is uniform, and by how much they pass it is geometric: drawn so, the result
+has exactly the law of noising all of them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymaly.core.arrays import Integers
+from anonymaly.noise.probability import ExactProbability
+from anonymaly.questions.score.methods.lattice import Lattice, Ranks
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
+
+DENSEST = 2**20  # cells up to which each gets its noise one by one
+
+Published = tuple[Ranks, Integers]
+
+
+def release_cells(
+    cells: Ranks, counts: Integers, lattice: Lattice, threshold: int | None, rate: Fraction, noise: Noise
+) -> Published:
+    """Return the cells whose noisy count reaches the threshold, in order; all cells without one."""
+    if lattice.size <= DENSEST:
+        return release_dense(cells, counts, lattice, threshold, rate, noise)
+    if threshold is None:
+        raise AssertionError("a large lattice is published above a threshold only")
+    return release_sparse(cells, counts, lattice, threshold, rate, noise)
+
+
+def release_dense(
+    cells: Ranks, counts: Integers, lattice: Lattice, threshold: int | None, rate: Fraction, noise: Noise
+) -> Published:
+    """Noise every cell, then keep those that reach the threshold."""
+    whole = np.zeros(lattice.size, np.int64)
+    whole[lattice.indices(cells)] = counts
+    noisy = noise.add_two_sided_geometric(whole, rate)
+    kept = np.arange(lattice.size) if threshold is None else np.flatnonzero(noisy >= threshold)
+    return lattice.coordinates(kept), noisy[kept]
+
+
+def release_sparse(
+    cells: Ranks, counts: Integers, lattice: Lattice, threshold: int, rate: Fraction, noise: Noise
+) -> Published:
+    """Noise the cells with records, draw which of the others reach the threshold, and put all in order."""
+    noisy = noise.add_two_sided_geometric(counts, rate)
+    kept = noisy >= threshold
+    reaching = ExactProbability.logistic(rate * threshold, rate)
+    number = noise.binomial(lattice.size - len(cells), reaching)
+    empty = lattice.coordinates(_distinct(number, set(lattice.indices(cells)), lattice.size, noise))
+    values = threshold + noise.one_sided_geometric(rate, number)
+    found, numbers = np.concatenate([cells[kept], empty]), np.concatenate([noisy[kept], values])
+    # In the order of the cells, so that nothing tells those with records from the others.
+    order = lattice.sorted(found)
+    return found[order], numbers[order]
+
+
+def _distinct(number: int, taken: set[int], size: int, noise: Noise) -> list[int]:
+    """Return so many different cells that are not taken, each set of them equally likely."""
+    chosen: dict[int, None] = {}
+    while len(chosen) < number:
+        # Uniform draws without those seen before: each new one is uniform among what is left.
+        for index in noise.uniform(size, number - len(chosen)).tolist():
+            if index not in taken:
+                chosen[index] = None
+    return list(chosen)
+
+
+def threshold_for(lattice: Lattice, rate: Fraction, expected: Fraction) -> int:
+    """Return the smallest threshold that at most so many empty cells reach on average.
+
+    A function of the lattice and the rate alone: how many cells have records plays no part in it.
+    """
+
+    def reached(threshold: int) -> bool:
+        low, _ = ExactProbability.logistic(rate * threshold, rate).bounds(256)
+        return low * lattice.size > expected * 2**256
+
+    low, high = -1, 1
+    while reached(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reached(middle) else (low, middle)
+    return high

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The released model: scores new records offline, and says what was promised to whom."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymaly.core.arrays import Floats
+from anonymaly.errors import InputError, Refused
+from anonymaly.promise import Guarantee
+from anonymaly.questions.score.methods import METHODS
+from anonymaly.questions.score.methods.method import Body, Scorer, ScoringMethod
+from anonymaly.questions.score.model_file import read_model, write_model
+from anonymaly.questions.score.space import Space
+
+NO_PROMISE = "Nothing is promised: made from public data, with noise that repeats."
+HELD = (
+    "The promise is computational, and for whoever sees scores only: the fitted object itself holds exact "
+    "counts and the key of their noise."
+)
+
+
+class Model:
+    """What ``Score`` releases. It holds no record, and using it costs nothing more.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> people = pandas.DataFrame({"age": [30, 31, 32, 33] * 50, "bmi": [21, 22, 23, 24] * 50})
+    >>> table = am.Dataset(people, name="people", public=True,
+    ...                    columns={"age": am.Interval(0, 120), "bmi": am.Interval(10, 70)})
+    >>> model = am.simulate(am.Score(columns=["age", "bmi"], method="grid", epsilon=1), table, seed=0).value
+    >>> usual, odd = model.score(pandas.DataFrame({"age": [31, 100], "bmi": [22, 60]}))
+    >>> bool(usual < odd)
+    True
+    >>> model.save(folder / "people.model")
+    >>> bool((am.Model.load(folder / "people.model").score([[31, 22]]) == usual).all())
+    True
+    """
+
+    def __init__(
+        self,
+        method: ScoringMethod,
+        space: Space,
+        body: Body,
+        guarantee: Guarantee | None,
+        *,
+        contamination: float | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.method = method
+        self.space = space
+        self._body = body
+        self.guarantee = guarantee
+        self.contamination = contamination
+        self.threshold = threshold
+
+    @property
+    def body(self) -> Body:
+        """What was released: named arrays of numbers."""
+        return self._body
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Bounds of all scores."""
+        return self.method.score_range(self._body)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a record to be scored must have."""
+        return self.space.columns
+
+    @property
+    def promise(self) -> str:
+        """What is promised about the reference records, in plain words."""
+        return NO_PROMISE if self.guarantee is None else self.guarantee.describe()
+
+    def score(self, records: Any) -> Floats:
+        """Return how unusual each record of a frame or array is; higher is more unusual."""
+        return self.score_points(self.space.points(records))
+
+    def is_unusual(self, records: Any) -> npt.NDArray[np.bool_]:
+        """Say which records score above the private threshold."""
+        if self.threshold is None:
+            raise InputError(
+                "the model has no threshold",
+                field="contamination",
+                next_step="Ask for one with Score(contamination=…), or compare scores yourself.",
+            )
+        return self.score(records) > self.threshold
+
+    def score_points(self, points: Floats) -> Floats:
+        """Return the scores of points of the unit cube."""
+        return self._scorer(np.ascontiguousarray(points, np.float64))
+
+    def with_threshold(self, contamination: float, threshold: float) -> Model:
+        """Return the model with a threshold that was found privately."""
+        return self._changed(self.space, contamination, threshold)
+
+    def with_columns(self, names: Sequence[str]) -> Model:
+        """Return the model with other names of its columns, in their order."""
+        space = replace(self.space, columns=tuple(names))
+        return self._changed(space, self.contamination, self.threshold)
+
+    def _changed(self, space: Space, contamination: float | None, threshold: float | None) -> Model:
+        return type(self)(
+            self.method, space, self._body, self.guarantee, contamination=contamination, threshold=threshold
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``load`` reads anywhere."""
+        content = io.BytesIO()
+        self.write(content)
+        try:
+            Path(path).write_bytes(content.getvalue())
+        except OSError as problem:
+            raise InputError(
+                f"cannot write {os.fspath(path)} ({type(problem).__name__})",
+                field="model",
+                next_step="Give a path in a folder that can be written to.",
+            ) from None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read a model from its file; one that was cut off or changed is refused."""
+        try:
+            with open(path, "rb") as file:
+                return cls.read(file, name=os.fspath(path))
+        except OSError as problem:
+            raise InputError(
+                f"cannot read {os.fspath(path)} ({type(problem).__name__})",
+                field="model",
+                next_step="Give a file that Model.save wrote.",
+            ) from None
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the model to an open file, from its present place on."""
+        content = io.BytesIO()  # a zip goes back to fill in sizes, which not every file can
+        write_model(content, self._about(), self.body)
+        file.write(content.getvalue())
+
+    @classmethod
+    def read(cls, file: BinaryIO, *, name: str = "the stored model") -> Model:
+        """Read a model from an open file."""
+        about, body = read_model(file, name)
+        try:
+            kind, space = METHODS[about["method"]], Space.read(about["space"])
+            method = kind.restore(len(space.columns), about["parameters"])
+            promised = about["guarantee"]
+            model = cls(
+                method,
+                space,
+                body,
+                None if promised is None else Guarantee.read(promised),
+                contamination=_number(about["contamination"]),
+                threshold=_number(about["threshold"]),
+            )
+            method.check(body)
+        except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+            raise InputError(
+                f"{name} is not a model that this version knows",
+                field="model",
+                next_step="Load it with the version that saved it, or save it again.",
+            ) from None
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of the model as plain data."""
+        return {**self._about(), "body": {name: array.tolist() for name, array in self.body.items()}}
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the model is, without its numbers."""
+        return self._about()
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "method": self.method.name,
+            "parameters": self.method.parameters(),
+            "space": self.space.to_dict(),
+            "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
+            "contamination": self.contamination,
+            "threshold": self.threshold,
+        }
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return self.method.scorer(self._body)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The scorer is made anew: it holds indexes and functions that no file need keep.
+        return {name: item for name, item in self.__dict__.items() if name != "_scorer"}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self._about() == other._about()
+            and self.body.keys() == other.body.keys()
+            and all(np.array_equal(array, other.body[name]) for name, array in self.body.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no hash
+
+    def __repr__(self) -> str:
+        promised = "no promise" if self.guarantee is None else f"ε = {self.guarantee.epsilon}"
+        return f"Model({self.method.name}, columns={list(self.columns)}, {promised})"
+
+
+def _number(value: Any) -> float | None:
+    """Return a number that a file holds, or None; raise ValueError of anything else."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("not a number")
+    return float(value)
+
+
+class HeldModel(Model):
+    """A model that keeps exact counts and a secret key inside, and therefore stays where it was made.
+
+    Its noise is a function of the key and of the cell. The promise holds against whoever sees scores only
+    and cannot tell ChaCha20 from random.
+    """
+
+    __slots__ = ("_body",)  # not among the attributes that are listed, printed or copied
+
+    @property
+    def body(self) -> Body:
+        """Refuse: the arrays are exact counts and the key."""
+        raise self._refusal()
+
+    @property
+    def promise(self) -> str:
+        """What is promised, and to whom it is not."""
+        return super().promise if self.guarantee is None else f"{super().promise}\n{HELD}"
+
+    def write(self, file: BinaryIO) -> None:
+        """Refuse: the file would hold exact counts."""
+        raise self._refusal()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the model is; its numbers are no one's to see."""
+        return self._about()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self._refusal()
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise self._refusal()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # like every model
+
+    @staticmethod
+    def _refusal() -> Refused:
+        return Refused(
+            "a held model keeps exact counts, which must not be read, copied or saved",
+            field="form",
+            next_step="Use the published form, which is made to be kept.",
+        )
+
+
+def show(value: Model, asks: str) -> str:
+    """Say what was released, without its numbers."""
+    return repr(value)
+
+
+def encode(value: Model, file: BinaryIO) -> None:
+    """Write the model's file."""
+    value.write(file)
+
+
+def decode(file: BinaryIO) -> Model:
+    """Read the model back."""
+    return Model.read(file)

@@ -1,0 +1,5 @@
+SELECT
+  *
+FROM "view" AS "t0"
+WHERE
+  "t0"."seen" > MAKE_TIMESTAMP(2021, 1, 31, 12, 0, 0.0)

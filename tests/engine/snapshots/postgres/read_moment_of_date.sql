@@ -1,0 +1,7 @@
+SELECT
+  CAST(CASE
+    WHEN "t0"."c" BETWEEN MAKE_DATE(1, 1, 1) AND MAKE_DATE(9999, 12, 31)
+    THEN "t0"."c"
+    ELSE CAST(NULL AS DATE)
+  END AS TIMESTAMP(6)) AS "c"
+FROM "records" AS "t0"

@@ -1,0 +1,3 @@
+SELECT
+  TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR))) AS "c"
+FROM "records" AS "t0"

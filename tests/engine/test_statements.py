@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ibis
+import pytest
+
+from anonymaly.declare.dataset import Dataset
+from anonymaly.engine.statements import EngineFailure, collect, statement_template
+from tests.declare.tables import COLUMNS, arrow, fill_postgres
+
+
+def test_a_failing_statement_is_passed_on_as_its_class_and_template() -> None:
+    table = Dataset(arrow(), name="x", columns=COLUMNS).table
+    failing = table.filter(table.ward.cast("int64") == 4711).count()
+    with pytest.raises(EngineFailure) as failed:
+        collect(failing)
+    assert failed.value.kind == str(failed.value) == "ConversionException"
+    assert "4711" not in failed.value.template
+    assert failed.value.template.startswith("SELECT COUNT(*)")
+
+
+def test_a_template_holds_no_literal_not_even_in_a_name() -> None:
+    table = Dataset(arrow(), name="x", columns=COLUMNS).table
+    expressions = [
+        table.filter((table.age > 4711) & (table.ward == "geheim") & (table.seen > "2021-04-17")).count(),
+        (table.ward == "geheim").sum(),
+        table.select(table.age + 4711, (table.ward == "geheim"), table["body mass"] * 47.11),
+        table.filter(table.ward.isin(["geheim", "it's 4711"])),
+        table.mutate(x=ibis.literal("geheim"), y=ibis.literal(True)),
+    ]
+    for expression in expressions:
+        template = statement_template(expression)
+        assert template.startswith("SELECT")
+        assert not any(secret in template for secret in ("4711", "47.11", "geheim", "2021", "TRUE"))
+        assert "?" in template
+
+
+def test_a_statement_that_cannot_be_written_has_no_template() -> None:
+    assert statement_template(None) == "(no statement)"  # type: ignore[arg-type]
+
+
+def test_a_template_is_in_the_words_of_the_engine_that_failed(postgres: str) -> None:
+    fill_postgres(postgres, arrow())
+    table = Dataset(postgres, table="records", name="x", columns=COLUMNS).table
+    failing = table.filter(table.ward.cast("int64") == 4711).count()
+    with pytest.raises(EngineFailure) as failed:
+        collect(failing)
+    assert failed.value.kind == "InvalidTextRepresentation"
+    assert "TEXTIN(TEXTOUT(" in failed.value.template
+    assert "4711" not in failed.value.template
