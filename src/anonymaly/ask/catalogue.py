@@ -3,7 +3,7 @@
 
 Another package may offer a question by an entry point of the group ``anonymaly.questions``. It is answered
 only where the owner names it in the manifest, its promise is not proved here, and it never takes a
-name in use.
+name that is in use.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Origin:
         return f"not proved by anonymaly: {self.package} {self.version} says what is promised"
 
     def to_dict(self) -> dict[str, str]:
-        """Return whose it is, as the ledger keeps it."""
+        """Return package and version as the ledger keeps them."""
         return {"package": self.package, "version": self.version}
 
 
 def foreign() -> dict[str, EntryPoint]:
-    """Return the questions that other installed packages offer, by name; nothing of them is imported.
+    """Return the questions that other installed packages offer, by name, without importing them.
 
-    One that has the name of a question of ours, and one that two packages offer, is left out.
+    A name that one of our questions has, or that two packages offer, is left out.
     """
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     names = [*QUESTIONS, *(point.name for point in points)]
@@ -57,7 +57,7 @@ def foreign() -> dict[str, EntryPoint]:
 
 
 def origin(name: str) -> Origin | None:
-    """Return whose a question is; None for one of ours."""
+    """Return the package that a question comes from; None for one of ours."""
     if name in QUESTIONS:
         return None
     point = foreign().get(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same stages with a seed and without a ledger, for public data only."""
+"""`simulate`: answers from the same stages, with a seed and without a ledger, for public data only."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         )
     if not dataset.public:
         raise Refused(
-            f"{dataset.name} is not declared public, and a seeded answer has no privacy: who knows the seed "
-            "can subtract the noise",
+            f"{dataset.name} is not declared public, and a seeded answer has no privacy: whoever knows the "
+            "seed can subtract the noise",
             field="dataset",
             next_step="Ask through a Curator, or declare Dataset(..., public=True) if it holds no secrets.",
         )
