@@ -153,7 +153,7 @@ class Curator:
     @overload
     def preview(self, query: Sequence[Query], *, repeat: int = 0) -> Previews: ...
     def preview(self, query: Query | Sequence[Query], *, repeat: int = 0) -> Preview | Previews:
-        """Return cost, promise and expected error of one or several questions; reads no rows, spends nothing."""
+        """Return the cost, promise and expected error of questions; reads no rows, spends nothing."""
         if isinstance(query, Sequence) and not isinstance(query, str):
             return Previews(tuple(self.accountant.preview(item, _whole(repeat)) for item in query))
         return self.accountant.preview(query, _whole(repeat))
