@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import socket
 import sys
 import tempfile
 import time
@@ -23,14 +22,14 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.config import PartyConfig
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.setup import set_up
+from anonymaly.stream.programs.config import PartyConfig
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
+from anonymaly.stream.programs.setup import set_up
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 WINDOW = 50
 SENSORS = ("room-1", "room-2")
-ROOM = Declaration(
+ROOM = StreamDeclaration(
     columns=[
         Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
         Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -42,11 +41,8 @@ ROOM = Declaration(
 )
 
 
-def prepare(folder: Path, windows: int) -> int:
+def prepare(folder: Path, port: int, windows: int) -> int:
     """Write keys, configurations and readings; return how many readings each sensor has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     set_up(folder, SENSORS, ROOM, budget=10**6, port=port)
     count = windows // len(SENSORS) * WINDOW
     for name in SENSORS:
@@ -69,16 +65,16 @@ def main() -> int:
     judged_differently = 0
     arrived: set[str] = set()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
-        count = prepare(folder, options.windows)
+        count = prepare(folder, port, options.windows)
         wanted = {(sensor, window) for sensor in SENSORS for window in range(count // WINDOW)}
-        with Cast(folder, SENSORS) as cast:
+        with Processes(folder, SENSORS) as processes:
             next_kill, deck = time.monotonic(), list[str]()
             while (set(told) != wanted or arrived != set(SENSORS)) and (
                 time.monotonic() < began + options.patience
             ):
-                for event in cast.hear(timeout=0.02):
+                for event in processes.wait_for_reports(timeout=0.02):
                     if event["event"] == "arrived":
                         arrived.add(event["sensor"])
                     if event["from"] == "owner":
@@ -86,10 +82,10 @@ def main() -> int:
                             told.setdefault((event["sensor"], event["window"]), event) != event
                         )
                 if time.monotonic() >= next_kill:
-                    deck = deck or generator.sample(cast.addresses, len(cast.addresses))
+                    deck = deck or generator.sample(processes.addresses, len(processes.addresses))
                     victim = deck.pop()
-                    cast.kill(victim)
-                    cast.start(victim)
+                    processes.kill(victim)
+                    processes.start(victim)
                     kills[victim] += 1
                     next_kill = time.monotonic() + generator.uniform(0, 2 * options.pause)
             seconds = time.monotonic() - began

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import sys
 import tempfile
 import time
@@ -22,17 +21,17 @@ from rich.console import Console
 from rich.table import Table
 
 from anonymaly.declare.domain import Interval
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.setup import set_up
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
+from anonymaly.stream.programs.setup import set_up
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 GOAL = 2000  # readings a second
 SENSORS = ("room-1", "room-2")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def declare(window: int) -> Declaration:
-    return Declaration(
+def declare(window: int) -> StreamDeclaration:
+    return StreamDeclaration(
         columns=[
             Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
             Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -61,27 +60,24 @@ def main() -> int:
     options = parser.parse_args()
     count = options.windows * options.window
     memory: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         set_up(folder, SENSORS, declare(options.window), budget=10**8, port=port)
         for sensor in SENSORS:
             lines = [f"{20 + (place % 13) / 5},{40 + place % 7}" for place in range(count)]
             (folder / f"sensor-{sensor}" / READINGS).write_text("\n".join(lines))
         judged, first, began, look = 0, 0.0, time.monotonic(), 0.0
         wanted = options.windows * len(SENSORS)
-        with Cast(folder, SENSORS) as cast:
+        with Processes(folder, SENSORS) as processes:
             while judged < wanted and time.monotonic() < began + options.patience:
-                for event in cast.hear(timeout=0.2):
+                for event in processes.wait_for_reports(timeout=0.2):
                     if event["event"] == "sent" and not first:
                         first = time.monotonic()  # starting Python is no part of a stream's speed
                     judged += event["from"] == "owner"
                 if time.monotonic() >= look:
                     look = time.monotonic() + 1
-                    for address in cast.addresses:
-                        if size := resident(cast.process(address)):
+                    for address in processes.addresses:
+                        if size := resident(processes.process(address)):
                             memory[address].append(size)
             seconds = time.monotonic() - first
     rate = judged * options.window / seconds

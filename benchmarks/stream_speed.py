@@ -23,8 +23,8 @@ from rich.table import Table
 
 from anonymaly import Interval, stream
 from anonymaly.noise import Noise
-from anonymaly.stream.correction import missed_layers, split_suspects
-from anonymaly.stream.perturb import perturb
+from anonymaly.stream.protocol.correction import missed_layers, split_suspects
+from anonymaly.stream.protocol.perturb import perturb
 
 POINTS = 100_000
 COLUMN = {"range": Interval(-10, 10), "outer": Interval(-500, 500), "step": 0.01}

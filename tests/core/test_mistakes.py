@@ -14,7 +14,7 @@ from anonymaly.errors import InputError
 
 KINDS: list[type[Value]] = [
     *(am.Interval, am.Categories, am.Flag, am.Timestamps, am.Opaque, am.Unbounded, am.Bins),
-    *(am.Policy, am.AnomalyModel, am.SameContexts, am.Manifest),
+    *(am.Policy, am.AnomalyModel, am.SameContexts, am.Manifest, am.stream.Declaration),
     *(am.Count, am.Score, am.Identify, am.Lookahead, am.Explain, am.ShareSample, am.ShareHistogram),
 ]
 WRONG: list[Any] = [

@@ -17,6 +17,7 @@ import anonymaly as am
 from anonymaly.cli.main import app
 from anonymaly.datasets import SALARY_COLUMNS, salaries
 from anonymaly.errors import InputError
+from anonymaly.questions.explain.kernels.cells import DistanceSums
 from anonymaly.questions.explain.query import Explain
 from anonymaly.reproduce import explain as study
 from anonymaly.reproduce import paper
@@ -163,10 +164,11 @@ def test_verdicts_from_arrays_are_those_from_the_table(sources: Sources, detecto
 def test_rows_left_out_are_left_out(sources: Sources) -> None:
     neighbours = Neighbours(Asking(sources.salary, "grubbs"))
     asking = Asking(sources.salary, "grubbs")
-    plan = asking.plan(asking.question(0, "0.2"))
-    whole = neighbours.summary(plan, 0).counts.others
-    assert whole.sum() == 10_999
-    assert neighbours.summary(plan, 0, [1, 2]).counts.others.sum() == 10_997
+    bound = asking.bind(asking.question(0, "0.2"))
+    whole, fewer = neighbours.summary(bound, 0), neighbours.summary(bound, 0, [1, 2])
+    assert isinstance(whole, DistanceSums)
+    assert isinstance(fewer, DistanceSums)
+    assert (whole.counts.sum(), fewer.counts.sum()) == (10_999, 10_997)
 
 
 def test_a_measured_answer_is_a_simulated_one(sources: Sources) -> None:

@@ -8,22 +8,21 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.cli.stream_broker import broker
-from anonymaly.cli.stream_demo import demo
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
-from anonymaly.stream.config import ADVICE, LoadedConfig, PartyConfig, Role
-from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.program import run_owner, run_sensor, run_server
-from anonymaly.stream.readings import Batch, in_batches, read_file, read_lines
-from anonymaly.stream.sensor import Sensor
-from anonymaly.stream.setup import BROKER, example_declaration, set_up
+
+if TYPE_CHECKING:
+    from anonymaly.stream.programs.config import LoadedConfig, Role
+    from anonymaly.stream.programs.readings import Batch
+    from anonymaly.stream.protocol.sensor import Sensor
+
+# The programs are an extra. A command imports them when it runs, so that `--help` needs none of it.
 
 EXAMPLE_WINDOWS = 100  # what the example budget suffices for
 
@@ -59,7 +58,13 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Write keys, one folder for each party, and an example configuration of Mosquitto."""
-    given = example_declaration() if declaration is None else Declaration.read(read_yaml(declaration, ADVICE))
+    from anonymaly.stream.programs.config import ADVICE  # noqa: PLC0415
+    from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up  # noqa: PLC0415
+    from anonymaly.stream.protocol.declaration import StreamDeclaration  # noqa: PLC0415
+
+    given = example_declaration()
+    if declaration is not None:
+        given = StreamDeclaration.read(read_yaml(declaration, ADVICE))
     limit = budget or to_text(EXAMPLE_WINDOWS * given.cost_of(given.window))
     names = sensor or ["room-1"]
     written = set_up(
@@ -88,7 +93,8 @@ def sensor(
     lines: Lines = False,
 ) -> None:
     """Perturb readings and send them until there are none left or the budget is spent."""
-    loaded = _load(config, "sensor")
+    from anonymaly.stream.programs.program import run_sensor  # noqa: PLC0415
+    from anonymaly.stream.programs.readings import in_batches, read_file, read_lines  # noqa: PLC0415
 
     def batches(party: Sensor) -> Iterator[Batch]:
         if source != "-":
@@ -96,19 +102,23 @@ def sensor(
         lines_in = read_lines(sys.stdin, party.declaration.names)
         return in_batches(lines_in, batch or party.declaration.window)
 
-    run_sensor(loaded, _teller(lines, _say_sensor), batches)
+    run_sensor(_load(config, "sensor"), _printer(lines, _say_sensor), batches)
 
 
 @app.command("detector")
 def detector(config: Config, lines: Lines = False) -> None:
     """Find suspects among perturbed readings, until stopped."""
-    run_server(_load(config, "detector"), _teller(lines, _say_suspects))
+    from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
+
+    run_server(_load(config, "detector"), _printer(lines, _say_suspects))
 
 
 @app.command("corrector")
 def corrector(config: Config, lines: Lines = False) -> None:
     """Correct the suspects by how far readings were moved, until stopped."""
-    run_server(_load(config, "corrector"), _teller(lines, _say_verdict))
+    from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
+
+    run_server(_load(config, "corrector"), _printer(lines, _say_verdict))
 
 
 @app.command("owner")
@@ -121,14 +131,45 @@ def owner(
     lines: Lines = False,
 ) -> None:
     """Print verdicts, those of earlier runs first, until stopped."""
-    run_owner(_load(config, "owner"), _teller(lines, _say_verdict), after=after, until=until)
+    from anonymaly.stream.programs.program import run_owner  # noqa: PLC0415
+
+    run_owner(_load(config, "owner"), _printer(lines, _say_verdict), after=after, until=until)
 
 
-app.command("broker")(broker)
-app.command("demo")(demo)
+@app.command("broker")
+def broker(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `stream init` wrote.")],
+) -> None:
+    """Run a small broker on this machine, to try a stream without Mosquitto; it forgets when it ends."""
+    from anonymaly.stream.programs.setup import BROKER  # noqa: PLC0415
+
+    small_broker()(folder / BROKER)
+
+
+@app.command("demo")
+def demo(as_json: AsJson = False) -> None:
+    """Run all parties and a broker on this machine for a few windows."""
+    from anonymaly.cli.stream_demo import run_demo  # noqa: PLC0415
+
+    small_broker()
+    run_demo(as_json)
+
+
+def small_broker() -> Callable[[Path], None]:
+    """Return the small broker, if what it needs is installed."""
+    try:
+        from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415
+    except ImportError:
+        raise InputError(
+            "the small broker is not installed",
+            next_step="Run: pip install 'anonymaly[broker]', or use Mosquitto.",
+        ) from None
+    return run_broker
 
 
 def _load(path: Path, role: Role) -> LoadedConfig:
+    from anonymaly.stream.programs.config import PartyConfig  # noqa: PLC0415
+
     loaded = PartyConfig.load(path)
     if loaded.config.party != role:
         raise InputError(
@@ -144,11 +185,11 @@ def _load(path: Path, role: Role) -> LoadedConfig:
     return loaded
 
 
-def _teller(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
-    def tell(event: dict[str, Any]) -> None:
+def _printer(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
+    def print_event(event: dict[str, Any]) -> None:
         print(json.dumps(event) if lines else words(event), flush=True)
 
-    return tell
+    return print_event
 
 
 def _say_sensor(event: dict[str, Any]) -> str:
@@ -169,7 +210,7 @@ def _say_suspects(event: dict[str, Any]) -> str:
 def _say_verdict(event: dict[str, Any]) -> str:
     about = f"{event['sensor']}, window {event['window']}"
     if not event["complete"]:
-        return f"{about}: the servers were told of windows of different length; nothing can be said"
+        return f"{about}: the servers received windows of different length; nothing can be judged"
     text = (
         f"{about}: look at {event['found']:,} of {event['readings']:,} readings "
         f"({event['confirmed']:,} confirmed, {event['inward']:,} inward, "

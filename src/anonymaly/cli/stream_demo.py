@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import socket
 import tempfile
 import time
 from collections.abc import Callable
@@ -14,15 +13,14 @@ from typing import Any
 from rich.rule import Rule
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, out, plain, say, say_json
-from anonymaly.cli.stream_broker import broker_here
+from anonymaly.cli.output import out, plain, say, say_json
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import AnonymalyError
-from anonymaly.stream.cast import READINGS, Cast
-from anonymaly.stream.declaration import Column, Declaration
-from anonymaly.stream.program import Event
-from anonymaly.stream.setup import folder_of, set_up
+from anonymaly.stream.programs.processes import READINGS, Processes, reserved_port
+from anonymaly.stream.programs.program import Event
+from anonymaly.stream.programs.setup import folder_of, set_up
+from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 
 SENSORS = ("room-1", "room-2")
 WINDOWS = 5
@@ -32,9 +30,9 @@ BUDGET = 2000
 PATIENCE = 60.0  # seconds
 
 
-def stream() -> Declaration:
+def stream() -> StreamDeclaration:
     """Return what is public: what rooms are like that have nothing wrong with them."""
-    return Declaration(
+    return StreamDeclaration(
         columns=[
             Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1),
             Column("humidity", range=Interval(20, 60), outer=Interval(0, 100), step=0.5),
@@ -54,39 +52,41 @@ def readings(sensor: str) -> list[tuple[float, ...]]:
     ]
 
 
-def demo(as_json: AsJson = False) -> None:
+def run_demo(as_json: bool) -> None:
     """Run all parties and a broker on this machine for a few windows."""
-    broker_here()
-    with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name:
+    with tempfile.TemporaryDirectory(prefix="anonymaly-stream-") as name, reserved_port() as port:
         folder = Path(name)
-        set_up(folder, SENSORS, stream(), budget=BUDGET, port=_free_port())
+        set_up(folder, SENSORS, stream(), budget=BUDGET, port=port)
         if not as_json:
             out.print(Rule("Six processes: a broker, detector, corrector, owner, two sensors", align="left"))
             cost = to_text(stream().cost_of(1))
             say("Each has its own key, password and topics.")
             say(f"A reading costs epsilon={cost}, and a sensor may spend {BUDGET}.")
-        events = _play(folder, (lambda event: None) if as_json else _show)
-        told = _summary(events)
+        events = _run(folder, (lambda event: None) if as_json else _show)
+        summary = _summary(events)
     if as_json:
-        say_json(told)
+        say_json(summary)
     else:
-        _show_summary(told)
+        _show_summary(summary)
 
 
-def _play(folder: Path, show: Callable[[Event], None]) -> list[Event]:
+def _run(folder: Path, show: Callable[[Event], None]) -> list[Event]:
     """Run until every window has its verdict and every sensor its receipts."""
     for name in SENSORS:
         lines = [",".join(map(str, reading)) for reading in readings(name)]
         (folder / folder_of(f"sensor/{name}") / READINGS).write_text("\n".join(lines))
     events: list[Event] = []
     end = time.monotonic() + PATIENCE
-    with Cast(folder, SENSORS) as cast:
+    with Processes(folder, SENSORS) as processes:
         while not _finished(events):
-            for event in cast.hear(timeout=max(0.0, end - time.monotonic())):
+            for event in processes.wait_for_reports(timeout=max(0.0, end - time.monotonic())):
                 events.append(event)
                 show(event)
             if time.monotonic() >= end:
-                raise AnonymalyError(f"the demonstration did not end within {PATIENCE:.0f} seconds")
+                raise AnonymalyError(
+                    f"the demonstration did not end within {PATIENCE:.0f} seconds",
+                    next_step="Try again when the machine has less to do.",
+                )
     return events
 
 
@@ -129,7 +129,7 @@ def _summary(events: list[Event]) -> dict[str, Any]:
     return {"sensors": sensors}
 
 
-def _show_summary(told: dict[str, Any]) -> None:
+def _show_summary(summary: dict[str, Any]) -> None:
     out.print(Rule("What the owner learned, and what it cost", align="left"))
     table = Table(box=None, pad_edge=False)
     for title in (
@@ -142,15 +142,9 @@ def _show_summary(told: dict[str, Any]) -> None:
         "epsilon so far",
     ):
         table.add_column(title, justify="left" if title == "sensor" else "right")
-    for name, facts in told["sensors"].items():
+    for name, facts in summary["sensors"].items():
         figures = (facts["windows"], facts["readings"], facts["suspects"], len(facts["look_at"]))
         found = f"{facts['faults_found']} of {len(facts['faults'])}"
         table.add_row(*plain(name, *map(str, figures), found, f"{facts['spent']:g} of {BUDGET}"))
     out.print(table)
     say("The detector saw perturbed readings only, the corrector only how far each was moved.")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from anonymaly.detectors.detector import Detector, Summary, on_grid, place
+from anonymaly.detectors.detector import Detector, on_grid, place
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class Grubbs(Detector):
     alpha: float = 0.05
 
     name: ClassVar[str] = "grubbs"
-    summary: ClassVar[Summary] = "moments"
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 0.5:

@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
-from anonymaly.questions.explain.mechanism import ContextOracle, release_context
-from anonymaly.questions.explain.plan import Plan, make_plan
+from anonymaly.questions.explain.binding import ExplainBinding, bind
+from anonymaly.questions.explain.mechanism import SummarisedContexts, release_context
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import summarise
-from anonymaly.questions.explain.verdicts import make_kernel
+from anonymaly.questions.explain.value import Context
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.records import Records
 
@@ -58,9 +57,9 @@ class Asking:
             **fields,
         )
 
-    def plan(self, question: Explain) -> Plan:
+    def bind(self, question: Explain) -> ExplainBinding:
         """Return what follows from the question and the declaration."""
-        return make_plan(question, self.declaration)
+        return bind(question, self.declaration)
 
     def ask(self, row: int, progress: Progress) -> Asked:
         """Summarise the table and judge all contexts of one row."""
@@ -80,32 +79,35 @@ class Asked:
 
     def __init__(self, asking: Asking, row: int, progress: Progress) -> None:
         self._asking, self._row = asking, row
-        self.plan = asking.plan(asking.question(row, "0.2"))
+        self.bound = asking.bind(asking.question(row, "0.2"))
         begun = time.perf_counter()
-        self._summary = summarise(asking.table, self.plan)
+        self._summary = summarise(asking.table, self.bound)
         self.summary_seconds = time.perf_counter() - begun
         begun = time.perf_counter()
-        kernel: Any = make_kernel(self._summary, self.plan)
-        size = self.plan.space.size
-        self.validity: npt.NDArray[np.bool_] = kernel.valid(lambda done: progress.contexts(done, size))
-        self.populations = ContextOracle(self._summary, self.plan).utilities()
+        contexts, size = SummarisedContexts(self._summary, self.bound), self.bound.space.size
+        self.validity: npt.NDArray[np.bool_] = contexts.kernel.valid(
+            lambda done: progress.contexts(done, size)
+        )
+        self.populations = contexts.utilities()
         self.exact_seconds = time.perf_counter() - begun
 
     def choices(self, context: int) -> dict[str, list[Any]]:
         """Return a context as a question's start or target."""
-        found = Context.of(self.plan.attributes, self.plan.space.masks(context))
+        found = Context.of(self.bound.attributes, self.bound.space.masks(context))
         return {choice.column: list(choice.values) for choice in found.choices}
 
     def overlaps(self, context: int) -> Integers:
         """Return how many records every context shares with a given one."""
         target = {"utility": "overlap", "target": self.choices(context)}
-        plan = self._asking.plan(self._asking.question(self._row, "0.2", **target))
-        return ContextOracle(self._summary, plan).utilities()
+        bound = self._asking.bind(self._asking.question(self._row, "0.2", **target))
+        return SummarisedContexts(self._summary, bound).utilities()
 
-    def release(self, epsilon: str, seed: int, fields: Mapping[str, Any]) -> tuple[int | None, Plan, float]:
-        """Answer a question from the summary; return the context, the plan and the seconds it took."""
-        plan = self._asking.plan(self._asking.question(self._row, epsilon, **fields))
+    def release(
+        self, epsilon: str, seed: int, fields: Mapping[str, Any]
+    ) -> tuple[int | None, ExplainBinding, float]:
+        """Answer a question from the summary; return the context, the binding and the seconds it took."""
+        bound = self._asking.bind(self._asking.question(self._row, epsilon, **fields))
         begun = time.perf_counter()
-        context = release_context(self._summary, plan, Noise.seeded(seed))
+        context = release_context(self._summary, bound, Noise.seeded(seed))
         seconds = time.perf_counter() - begun
-        return None if context is None else plan.space.index_of_bits(context.bits), plan, seconds
+        return None if context is None else bound.space.index_of_bits(context.bits), bound, seconds

@@ -19,12 +19,12 @@ from anonymaly.noise import Noise
 from anonymaly.pictures.charts import save
 from anonymaly.pictures.maps import error_boxes, error_dots, error_lines, maps, squares
 from anonymaly.questions.identify.inspect import PrivacyMap, privacy_map
-from anonymaly.questions.identify.model import Bound
+from anonymaly.questions.identify.verdicts import StepBound
 from anonymaly.reproduce.identify_measure import Measured
 from anonymaly.reproduce.identify_paper import EPSILON, EPSILONS, SHARES_OF_BETA
 
 SENSITIVE, DIFFERENTIAL = "sensitive privacy", "differential privacy"
-BOUNDS: dict[str, Bound] = {SENSITIVE: "improved", DIFFERENTIAL: "differential"}
+BOUNDS: dict[str, StepBound] = {SENSITIVE: "improved", DIFFERENTIAL: "differential"}
 # The example of the paper's section 5.
 RECORDS, VARIANCE, BETA_SHARE, RADIUS_SHARE, MAP_EPSILON = 20_000, 2.0, 1.2e-3, 0.13, "0.25"
 MAP_K = (1, 7, 14)

@@ -15,10 +15,11 @@ from anonymaly.ask.simulation import simulate
 from anonymaly.core.arrays import Booleans, Floats
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import RELATIVE
-from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge
-from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.balls import BallCounts, Balls
+from anonymaly.questions.identify.binding import bind
+from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.query import Identify
+from anonymaly.questions.identify.verdicts import StepBound, is_anomaly, judge
 from anonymaly.reproduce.identify_data import Points
 from anonymaly.reproduce.identify_paper import DRAWN, EPSILON, EPSILONS, Figures
 
@@ -49,7 +50,7 @@ class Counted:
         """Which of them are anomalies."""
         return is_anomaly(self.counts.own, self.counts.within, self.beta)
 
-    def errors(self, bound: Bound, epsilon: str, k: int = 1) -> Floats:
+    def errors(self, bound: StepBound, epsilon: str, k: int = 1) -> Floats:
         """Return the probability of a wrong answer about each."""
         verdicts = judge(
             self.counts.own,
@@ -83,7 +84,7 @@ class Measured:
             "B1": always * (1 - math.exp(-rate * anomalies) / 2),
             "B2": always * (1 - math.exp(-rate * anomalies / self.records.beta) / 2),
         }
-        bounds: dict[str, Bound] = {"DP": "differential", "SP": "improved"}
+        bounds: dict[str, StepBound] = {"DP": "differential", "SP": "improved"}
         for name, bound in bounds.items():
             wrong = self.records.errors(bound, EPSILON)
             yes[name] = np.where(self.records.anomalous, 1 - wrong, wrong)
@@ -126,7 +127,7 @@ def check_by_simulation(measured: Measured, seeds: int, records: int = 200) -> C
     values = dict(zip(points.columns(), points.points[chosen].T.tolist(), strict=True))
     dataset = points.dataset()
     probe = Identify(records=values, model="paper", epsilon="1")
-    overlap = make_plan(probe, dataset.declaration).overlap
+    overlap = bind(probe, dataset.declaration).overlap
     query = Identify(records=values, model="paper", epsilon=Decimal(EPSILON) * overlap)
     errors = measured.records.errors("improved", EPSILON)[chosen]
     truth = measured.records.anomalous[chosen]

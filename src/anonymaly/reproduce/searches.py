@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.search import SEARCHES, STARTS
+from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
 from anonymaly.questions.explain.searches.graph import KnownContexts
 from anonymaly.reproduce.asking import Asked, Asking
 from anonymaly.reproduce.journal import Journal
@@ -35,7 +35,7 @@ class Case:
     utility: str = "population"
     epsilon: str = EPSILON
     accounting: str = "ours"
-    starts: int = STARTS
+    starts: int = SearchSettings.starts
 
     @property
     def name(self) -> str:
@@ -58,12 +58,16 @@ class Case:
         if self.accounting == "paper":
             return paper_rate(self.search, self.epsilon)
         nano = int(Fraction(self.epsilon) * 10**9)
-        return SEARCHES[self.search].rate(nano, samples=SAMPLES, starts=self.starts, adjacency="add_remove")
+        return SEARCHES[self.search].rate(nano, self.settings(), adjacency="add_remove")
 
     @property
     def charge(self) -> float:
         """What the search costs as we account: ε, or for the paper's draws what they are worth."""
-        return float(self.rate * SEARCHES[self.search].draws(SAMPLES, self.starts))
+        return float(self.rate * SEARCHES[self.search].draws(self.settings()))
+
+    def settings(self, start: int | None = None) -> SearchSettings:
+        """Return how the search is set."""
+        return SearchSettings(start=start, starts=self.starts, samples=SAMPLES, tries=TRIES)
 
 
 def in_all_ways(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -140,8 +144,8 @@ def _results(
         values, draw = utilities[case.utility], seed_of(seed, row, case.name)
         seconds: float | None
         if case.accounting == "ours" and case.search != "exact":
-            context, plan, seconds = asked.release(case.epsilon, draw, _fields(case, choices))
-            if plan.rate != case.rate:
+            context, bound, seconds = asked.release(case.epsilon, draw, _fields(case, choices))
+            if bound.rate != case.rate:
                 raise AssertionError(f"{case.name} was drawn at another rate")
             seconds += asked.summary_seconds
         else:
@@ -149,12 +153,9 @@ def _results(
             # All contexts are judged already, and how sharp a draw is takes no time to change.
             context = SEARCHES[case.search].run(
                 KnownContexts(asked.validity, values),
+                case.settings(start),
                 rate=case.rate,
                 noise=Noise.seeded(draw),
-                start=start,
-                starts=case.starts,
-                samples=SAMPLES,
-                tries=TRIES,
             )
             seconds = time.perf_counter() - begun + asked.exact_seconds + asked.summary_seconds
         yield (

@@ -15,8 +15,8 @@ from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.stream_data import Source
 from anonymaly.reproduce.stream_measure import ACCOUNTS, EPSILONS, declare
 from anonymaly.reproduce.stream_tables import mean, select
-from anonymaly.stream.perturb import perturb
-from anonymaly.stream.suggest import correct
+from anonymaly.stream.protocol.perturb import perturb
+from anonymaly.stream.protocol.suggest import correct
 
 WAYS = {
     "corrected": "corrected",

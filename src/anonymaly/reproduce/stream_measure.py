@@ -16,10 +16,10 @@ from anonymaly.noise import Noise
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.stream_data import Readings, Source, synthetic
-from anonymaly.stream.correction import missed_layers, split_suspects
-from anonymaly.stream.declaration import Declaration
-from anonymaly.stream.perturb import Perturbed, perturb
-from anonymaly.stream.suggest import Corrected, correct, suggest
+from anonymaly.stream import Declaration
+from anonymaly.stream.protocol.correction import missed_layers, split_suspects
+from anonymaly.stream.protocol.perturb import Perturbed, perturb
+from anonymaly.stream.protocol.suggest import Corrected, correct, suggest
 
 EPSILONS = ("0.1", "0.5", "1")
 # How ε is read: for each column, as in the paper, or for the whole reading, so that d columns share it.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from anonymaly.questions.explain.search import SEARCHES
+from anonymaly.questions.explain.searches import SEARCHES
 from anonymaly.reproduce.confidence import Sample, sample
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.paper import CHANGES, EPSILONS, MATCHES, TIMES, UTILITIES, paper_rate

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One party's configuration file: its key, its peers' keys, the broker, and what is public about the streams.
+
+A configuration cannot name what a party must not hold: it has one role, one key and one user of the broker,
+and the topics follow from the role. A file that gives a party more is refused when it is read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictInt, StrictStr, field_validator
+
+from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
+from anonymaly.core.value import Value
+from anonymaly.declare.manifest import read_yaml, refuse_undeclared
+from anonymaly.errors import InputError, ManifestError, Refused
+from anonymaly.stream.programs.connection import BrokerAddress, Connection
+from anonymaly.stream.programs.keys import (
+    LARGEST_FILE,
+    parse_key,
+    public_text,
+    read_key,
+    read_public,
+    read_secret,
+)
+from anonymaly.stream.programs.seal import Seal
+from anonymaly.stream.protocol.corrector import Corrector
+from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.detector import StreamDetector
+from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.owner import Owner
+from anonymaly.stream.protocol.parties import Party
+from anonymaly.stream.protocol.sensor import Sensor
+
+ADVICE = "`anonymaly stream init DIR` writes one file for each party."
+Role = Literal["sensor", "detector", "corrector", "owner"]
+
+
+class BrokerEntry(Value):
+    """Where the broker is, and as whom to connect."""
+
+    host: StrictStr = Field(min_length=1)
+    """The broker's machine."""
+    port: StrictInt = Field(ge=1, le=65535)
+    """The broker's port."""
+    username: StrictStr
+    """The party's own user of the broker."""
+    password: StrictStr
+    """The file with the user's password."""
+    prefix: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$", max_length=200)]
+    """What all topics begin with: letters, digits, dashes and underscores, divided by slashes."""
+    tls: StrictStr | None = None
+    """The file with the certificates that vouch for the broker; without it there is no TLS."""
+
+
+class PartyConfig(Value):
+    """What one party's file declares; paths are relative to the file.
+
+    Examples
+    --------
+    >>> peers_of("sensor", ["room-1"], name="room-1")
+    ['corrector', 'detector']
+    >>> peers_of("corrector", ["room-1", "room-2"])
+    ['detector', 'owner', 'sensor/room-1', 'sensor/room-2']
+    """
+
+    party: Role
+    """The party's role."""
+    name: StrictStr | None = None
+    """A sensor's name."""
+    key: StrictStr
+    """The file with the party's private key."""
+    journal: StrictStr
+    """The party's own SQLite file."""
+    broker: BrokerEntry
+    """Where the broker is, and as whom to connect."""
+    peers: dict[str, StrictStr]
+    """The addresses and public keys of those that the party talks to."""
+    streams: dict[str, StreamDeclaration] = Field(min_length=1)
+    """The name of each sensor and what is public about its readings."""
+    ledger: StrictStr | None = None
+    """A sensor's ledger: a file, or the URL of a PostgreSQL database."""
+    budget: str | None = None
+    """The most ε that all readings of a sensor together may cost."""
+    anchor: StrictStr | None = None
+    """A file elsewhere that shows whether a sensor's ledger was set back."""
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _budget(cls, value: Any) -> str | None:
+        return None if value is None else to_text(to_nano(value, field="budget", largest=LARGEST_TOTAL))
+
+    @classmethod
+    def load(cls, path: str | Path) -> LoadedConfig:
+        """Read a party's file, or say what is wrong with it."""
+        place = Path(path)
+        data = read_yaml(place, ADVICE)
+        refuse_undeclared(data)
+        try:
+            return LoadedConfig(cls.read(data), place.absolute().parent)
+        except ManifestError:
+            raise
+        except InputError as error:
+            raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
+
+    @property
+    def address(self) -> str:
+        """What the others call this party."""
+        return f"sensor/{self.name}" if self.party == "sensor" else self.party
+
+    def check(self) -> None:
+        """Refuse what does not fit together, above all what would give one party both shares."""
+        for name in self.streams:
+            read_name(name, "streams")
+        self._check_role()
+        expected = peers_of(self.party, list(self.streams), self.name)
+        if sorted(self.peers) != expected:
+            raise InputError(
+                f"must be exactly those that a {self.party} talks to: {', '.join(expected)}",
+                field="peers",
+                next_step="Leave the others out: what a party need not know it should not hold.",
+            )
+        keys: dict[bytes, str] = {}
+        for peer, text in self.peers.items():
+            public = read_public(text, field=f"peers.{peer}").public_bytes_raw()
+            if public in keys:
+                raise both_shares(f"{keys[public]} and {peer} have the same key", "peers")
+            keys[public] = peer
+        if self.broker.username != self.address:
+            raise both_shares(
+                f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
+                "broker.username",
+            )
+
+    def _check_role(self) -> None:
+        if self.party != "sensor":
+            for field in ("name", "ledger", "budget", "anchor"):
+                if getattr(self, field) is not None:
+                    raise InputError("is for sensors only", field=field, next_step="Leave it out.")
+            return
+        if self.name is None or list(self.streams) != [self.name]:
+            raise InputError(
+                "must be the name of the sensor's one stream",
+                field="name",
+                next_step="Give both the same name.",
+            )
+        if self.ledger is None:
+            raise InputError("is required of a sensor", field="ledger", next_step=ADVICE)
+
+
+class LoadedConfig:
+    """A configuration that was read from a file and checked, with its key.
+
+    Parameters
+    ----------
+    config : PartyConfig
+        What the file says.
+    folder : Path
+        Where it lies.
+    """
+
+    def __init__(self, config: PartyConfig, folder: Path) -> None:
+        config.check()
+        self.config = config
+        self.folder = folder
+        self.key = read_key(folder / config.key)
+        self._check_keys()
+
+    def make_party(self) -> Party:
+        """Open the party's journal, and a sensor's ledger."""
+        config, journal = self.config, self.folder / self.config.journal
+        if config.party == "sensor":
+            return self.make_sensor()
+        if config.party == "owner":
+            return Owner(config.streams, journal)
+        return (StreamDetector if config.party == "detector" else Corrector)(config.streams, journal)
+
+    def make_sensor(self) -> Sensor:
+        """Open a sensor with its ledger."""
+        config = self.config
+        if config.name is None or config.ledger is None:
+            raise InputError(f"is a {config.party}'s", field="party", next_step="Give a sensor's file.")
+        return Sensor(
+            config.name,
+            config.streams[config.name],
+            journal=self.folder / config.journal,
+            ledger=config.ledger if "://" in config.ledger else self.folder / config.ledger,
+            budget=config.budget,
+            anchor=None if config.anchor is None else self.folder / config.anchor,
+        )
+
+    def make_owner(self) -> Owner:
+        """Open an owner."""
+        return Owner(self.config.streams, self.folder / self.config.journal)
+
+    def make_connection(self) -> Connection:
+        """Make the party's connection; call it where it will run."""
+        broker = self.config.broker
+        password = read_secret(self.folder / broker.password, field="broker.password").decode().strip()
+        authorities = None if broker.tls is None else str(self.folder / broker.tls)
+        address = BrokerAddress(broker.host, broker.port, broker.username, password, authorities)
+        peers = {peer: read_public(text) for peer, text in self.config.peers.items()}
+        return Connection(address, broker.prefix, Seal(self.config.address, self.key, peers))
+
+    def _check_keys(self) -> None:
+        ours = public_text(self.key)
+        owners = {text: peer for peer, text in self.config.peers.items()}
+        if ours in owners:
+            raise both_shares(f"this is the private key of {owners[ours]}", "key")
+        for path in sorted(self.folder.glob("*")):
+            peer = owners.get(_public_of(path))
+            if peer is not None:
+                raise both_shares(f"the private key of {peer} lies beside it, in {path.name}", "key")
+
+
+def peers_of(role: Role, sensors: list[str], name: str | None = None) -> list[str]:
+    """Return the addresses of those that a party talks to."""
+    if role == "sensor":
+        return ["corrector", "detector"]
+    if role == "owner":
+        return ["corrector"]
+    servers = ["corrector"] if role == "detector" else ["detector", "owner"]
+    return sorted([*servers, *(f"sensor/{sensor}" for sensor in sensors)])
+
+
+def both_shares(reason: str, field: str) -> Refused:
+    """Refuse a configuration that would undo the separation on which the promise rests."""
+    return Refused(
+        reason,
+        field=field,
+        next_step="A party with both servers' shares can undo the perturbation; give each party its own.",
+    )
+
+
+def _public_of(path: Path) -> str:
+    """Return the public half of a private key, or nothing if the file is something else."""
+    try:
+        key = parse_key(path.read_bytes()) if path.is_file() and path.stat().st_size < LARGEST_FILE else None
+    except OSError:
+        key = None
+    return "" if key is None else public_text(key)

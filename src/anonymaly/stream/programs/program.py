@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A party as a program: it connects, works until it is stopped, and hands over what it has to send."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+
+import numpy as np
+
+from anonymaly.errors import BudgetExceeded
+from anonymaly.noise import Noise
+from anonymaly.stream.programs.carrier import Carrier, end
+from anonymaly.stream.programs.config import LoadedConfig
+from anonymaly.stream.programs.readings import Batch
+from anonymaly.stream.protocol.messages import Message, Suspects, Verdict
+from anonymaly.stream.protocol.owner import Judgement
+from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.perturb import perturb
+from anonymaly.stream.protocol.sensor import Sensor
+
+logger = logging.getLogger("anonymaly.stream")
+MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it takes no more readings
+MOST_BATCHES = 2  # read ahead
+
+Event = dict[str, Any]
+Report = Callable[[Event], object]
+Work = Callable[[Carrier], Awaitable[None]]
+
+
+def run_server(loaded: LoadedConfig, report: Report) -> None:
+    """Run the detector or the corrector until it is stopped; report every window."""
+
+    def watch(_: Message, outgoing: list[Outgoing]) -> None:
+        for item in outgoing:
+            if isinstance(item.message, Suspects | Verdict):
+                report(describe(item.message))
+
+    with loaded.make_party() as party:
+        asyncio.run(_run(loaded, party, None, watch))
+
+
+def run_owner(loaded: LoadedConfig, report: Report, *, after: int = 0, until: int | None = None) -> None:
+    """Run the owner until it is stopped or has ``until`` verdicts; report every verdict once."""
+    with loaded.make_owner() as owner:
+        last = after
+
+        def report_new() -> None:
+            nonlocal last
+            for judgement in owner.verdicts(last):
+                report(describe_judgement(judgement))
+                last = judgement.number
+
+        async def work(carrier: Carrier) -> None:
+            report_new()
+            while until is None or last < until:
+                news.clear()
+                await news.wait()
+                report_new()
+
+        news = asyncio.Event()
+        asyncio.run(_run(loaded, owner, work, lambda *_: news.set()))
+
+
+def run_sensor(loaded: LoadedConfig, report: Report, batches: Callable[[Sensor], Iterator[Batch]]) -> None:
+    """Send readings until none are left, the budget is spent or it is stopped; report every batch."""
+    with loaded.make_sensor() as sensor:
+
+        async def work(carrier: Carrier) -> None:
+            await carrier.call(_warm_up, sensor)
+            try:
+                async for batch in _read_ahead(batches(sensor)):
+                    await carrier.settled(MOST_UNSETTLED)
+                    await carrier.send(await carrier.call(sensor.send, batch))
+                    report(await carrier.call(describe_sensor, sensor, "sent"))
+                await carrier.send(await carrier.call(sensor.flush))
+            except BudgetExceeded:
+                await carrier.settled(0)  # what was paid for still arrives
+                raise
+            await carrier.settled(0)
+            report(await carrier.call(describe_sensor, sensor, "arrived"))
+
+        asyncio.run(_run(loaded, sensor, work, None))
+
+
+def _warm_up(sensor: Sensor) -> None:
+    """Load the compiled noise before anything is charged: it takes a while, and a kill would cost budget."""
+    perturb(sensor.declaration, np.zeros((1, len(sensor.declaration.columns))), Noise.system())
+
+
+async def _run(
+    loaded: LoadedConfig,
+    party: Party,
+    work: Work | None,
+    watch: Callable[[Message, list[Outgoing]], object] | None,
+) -> None:
+    """Carry a party's messages until its work is done or a signal comes."""
+    carrier = Carrier(party, loaded.make_connection(), watch)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # The client leaves tasks behind when a connection breaks, which asyncio would log at length.
+    loop.set_exception_handler(lambda _, context: logger.debug("%s", context.get("message")))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    tasks: list[asyncio.Task[Any]] = [
+        asyncio.create_task(carrier.run()),
+        asyncio.create_task(stopped.wait()),
+    ]
+    if work is not None:
+        tasks.append(asyncio.create_task(_await(work(carrier))))
+    done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await carrier.hand_over()
+    await end(running)
+    for task in done:
+        task.result()
+
+
+async def _await(work: Awaitable[None]) -> None:
+    await work
+
+
+async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
+    """Yield what a thread reads, a little ahead; its wait for input does not keep the program running."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue(MOST_BATCHES)
+
+    def put(item: Batch | BaseException | None) -> None:
+        asyncio.run_coroutine_threadsafe(queue.put(item), loop).result()
+
+    def read() -> None:
+        try:
+            for batch in batches:
+                put(batch)
+            put(None)
+        except (RuntimeError, CancelledError):  # the program has ended
+            return
+        except BaseException as problem:
+            put(problem)
+
+    threading.Thread(target=read, daemon=True, name="input").start()
+    while (item := await queue.get()) is not None:
+        if isinstance(item, BaseException):
+            raise item
+        yield item
+
+
+def describe_sensor(sensor: Sensor, event: str) -> Event:
+    """Return how far a sensor is and what it has spent, as plain data."""
+    return {
+        "event": event,
+        "sensor": sensor.name,
+        "readings": sensor.accepted,
+        "spent": sensor.spent,
+        "remaining": sensor.remaining,
+        "unacknowledged": sensor.waiting,
+    }
+
+
+def describe(message: Suspects | Verdict) -> Event:
+    """Return what a server says about a window, as plain data."""
+    about = {"sensor": message.sensor, "window": message.window}
+    if isinstance(message, Suspects):
+        return {
+            "event": "suspects", **about, "readings": len(message.members),
+            "suspects": int(message.members.sum()),
+        }  # fmt: skip
+    return {
+        "event": "verdict", **about, "complete": message.complete, "readings": len(message.found),
+        "found": int(message.found.sum()), "confirmed": int(message.confirmed.sum()),
+        "inward": int(message.inward.sum()), "covered": int(message.covered.sum()),
+        "covered_far": int(message.covered_far.sum()),
+    }  # fmt: skip
+
+
+def describe_judgement(judgement: Judgement) -> Event:
+    """Return a verdict with its number and the readings to look at, counted from 0 in their window."""
+    verdict = judgement.verdict
+    return {"number": judgement.number, **describe(verdict), "look_at": verdict.found.nonzero()[0].tolist()}

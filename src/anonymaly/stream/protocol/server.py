@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What both servers do: gather batches, which arrive in any order, into windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from anonymaly.core.arrays import Integers
+from anonymaly.errors import InputError
+from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.encoding import read_name, refused
+from anonymaly.stream.protocol.messages import Message, Readings, Shifts
+from anonymaly.stream.protocol.parties import MOST_OPEN, Party
+
+
+class StreamServer(Party):
+    """A party that gathers the windows of many sensors: the detector, the corrector."""
+
+    def __init__(self, address: str, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
+        if not isinstance(streams, Mapping) or not streams:
+            raise InputError(
+                "must map each sensor's name to its StreamDeclaration",
+                field="streams",
+                next_step='Give, for instance, {"room-1": declaration}.',
+            )
+        self.streams = {read_name(name): _declaration(stream) for name, stream in streams.items()}
+        super().__init__(address, journal)
+
+    def _take(self, message: Message) -> list[Message]:
+        if message.sensor not in self.streams:
+            raise refused(f"is about the sensor {message.sensor}, which is not declared")
+        if self._journal.is_finished(message.sensor, message.window):
+            return []
+        if message.window >= self._journal.floor(message.sensor) + MOST_OPEN:
+            raise refused(f"is {MOST_OPEN} windows ahead of what is finished; it will be sent again")
+        return self._advance(message)
+
+    def _advance(self, message: Message) -> list[Message]:
+        raise NotImplementedError
+
+    def _gather(self, message: Readings | Shifts) -> bool:
+        """Keep a batch; return whether it is new and its window complete with it."""
+        known = self._journal.batches(message)
+        if known.known:
+            return False
+        last = message.part if message.last else known.last
+        two_ends = message.last and known.last is not None
+        if two_ends or (last is not None and max(known.highest, message.part) > last):
+            raise refused("is a batch behind the window's last")
+        if len(message.values) == 0 and not message.last:
+            raise refused("is an empty batch")
+        if known.rows + len(message.values) > self.streams[message.sensor].window:
+            raise refused("would make its window longer than declared")
+        self._journal.add(message)
+        return known.number == last
+
+    def _is_complete(self, sensor: str, window: int, kind: type[Readings] | type[Shifts]) -> bool:
+        known = self._journal.parts(sensor, window, kind)
+        return bool(known) and known[-1].last and len(known) == known[-1].part + 1
+
+    def _values(self, sensor: str, window: int, kind: type[Readings] | type[Shifts]) -> Integers:
+        return np.concatenate([part.values for part in self._journal.parts(sensor, window, kind)])
+
+
+def _declaration(stream: StreamDeclaration) -> StreamDeclaration:
+    if not isinstance(stream, StreamDeclaration):
+        raise InputError(
+            f"must be a StreamDeclaration, got {type(stream).__name__}",
+            field="streams",
+            next_step="Give am.stream.Declaration(columns=…, epsilon=…, window=…, layer=…).",
+        )
+    return stream
