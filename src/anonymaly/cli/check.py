@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly check``: every step that needs no budget."""
+"""``anonymaly check``: every check that needs no budget."""
 
 from __future__ import annotations
 
@@ -53,27 +53,27 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
         else:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
-        say("ready" if not problems else f"{len(problems)} to mend")
+        say("ready" if not problems else f"{len(problems)} to correct")
     if problems:
         raise typer.Exit(2)
 
 
 def _trivial_policies(declaration: Declaration) -> list[str]:
-    """Return a sentence for each policy that tells no records apart, which every question would refuse."""
+    """Return a sentence for each policy that treats all records alike, which every question would refuse."""
     found = []
     for name, rule in declaration.rules.items():
         if isinstance(rule, Policy):
             who = who_is_sensitive(rule, declaration.columns)
             if who in ("everyone", "nobody"):
                 found.append(
-                    f"policy {name}: `{rule.text}` makes {who} sensitive whose values are in the declared "
-                    "domain, so no question can cite it; mend it or the declared columns"
+                    f"policy {name}: `{rule.text}` calls {who} sensitive whose values are in the declared "
+                    "domain, so no question can cite it; correct it or the declared columns"
                 )
     return found
 
 
 def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:
-    """Compare the manifest with its account as the first question would; None if it is still to be opened."""
+    """Compare the manifest with its account as the first question would; None if it is not opened yet."""
     try:
         with _open(declared, folder) as ledger:
             if dataset.name in ledger.accounts():
@@ -90,7 +90,7 @@ def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | No
         raise ManifestError(
             "is still to be declared",
             field="budget",
-            next_step="Say how much ε all answers together may cost.",
+            next_step="Give the most ε that all answers together may cost.",
         )
     return None
 

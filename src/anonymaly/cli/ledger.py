@@ -40,16 +40,16 @@ def ledger(
     with _open(declared, folder, new_epoch) as book:
         if raise_budget is not None:
             book.raise_limit(declared.name, to_nano(raise_budget, field="raise-budget"))
-        told = _collect(book, declared.name, verify)
+        report = _collect(book, declared.name, verify)
     if as_json:
-        say_json(told["json"])
+        say_json(report["json"])
     else:
-        if told["reservations"]:
-            out.print(_table(told["reservations"]))
-        say(str(told["statement"]))
+        if report["reservations"]:
+            out.print(_table(report["reservations"]))
+        say(str(report["statement"]))
         if verify:
-            say(_verdict(told["json"]["verification"]))
-    if verify and not told["json"]["verification"]["ok"]:
+            say(_verdict(report["json"]["verification"]))
+    if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
 
 
