@@ -57,8 +57,8 @@ class Score(Query):
     media_type: ClassVar[str] = "application/zip"
 
     columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(min_length=1)
-    """The numeric columns that records are compared by; give it once for each. Reference records without a
-    value in one of them are not counted."""
+    """The columns that records are compared by, declared as Interval or Unbounded; give it once for each.
+    Reference records without a value in one of them are not counted."""
 
     method: StrictStr = Field(
         default="auto",
