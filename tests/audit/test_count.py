@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.count_case import count_case
+from anonymaly.audit.cases.count import count_case
 from anonymaly.audit.report import audit
 
 ROWS: dict[str, Any] = {"epsilon": "0.5"}

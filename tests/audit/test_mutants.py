@@ -5,8 +5,7 @@ import dataclasses
 
 import pytest
 
-from anonymaly.audit.count_case import count_case
-from anonymaly.audit.count_mutants import COUNT_MUTANTS
+from anonymaly.audit.cases.count import COUNT_MUTANTS, count_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import LAYERS, audit
 from anonymaly.questions.count.query import Count
