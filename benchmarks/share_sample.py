@@ -29,9 +29,10 @@ from rich.table import Table as Grid
 import anonymaly as am
 from anonymaly.ask.reader import view
 from anonymaly.noise import Noise
-from anonymaly.questions.share.mechanism import kept_probability, rate_for
-from anonymaly.questions.share.shuffle import MEMORY, shuffled
-from anonymaly.questions.share.summary import non_sensitive_records
+from anonymaly.questions.share_sample.binding import bind
+from anonymaly.questions.share_sample.mechanism import kept_probability
+from anonymaly.questions.share_sample.shuffle import MEMORY, shuffled
+from anonymaly.questions.share_sample.summary import non_sensitive_records
 
 EPSILON = 2
 SENSITIVE = 0.1
@@ -40,7 +41,7 @@ QUERY = am.ShareSample(policy="open", columns=["age", "ward"], epsilon=EPSILON)
 
 
 def invent(path: Path, rows: int) -> None:
-    """Write so many records that about ``rows`` of them are kept."""
+    """Write records, of which about ``rows`` will be kept."""
     needed = round(rows / (1 - np.exp(-EPSILON)) / (1 - SENSITIVE))
     draw = np.random.default_rng(0)
     schema = pa.schema({"age": pa.int64(), "ward": pa.string(), "consent": pa.bool_()})
@@ -59,12 +60,13 @@ def dataset(path: Path) -> am.Dataset:
 
 def stream(data: am.Dataset, memory: int | None) -> int:
     """Draw a sample without keeping it; return how many records it has."""
-    records = non_sensitive_records(view_for(QUERY, data, data.declaration), QUERY.columns)
-    noise, kept = Noise.system(), kept_probability(rate_for(QUERY.cost, data.declaration))
-    pieces = ((batch, np.flatnonzero(noise.bernoulli(kept, batch.num_rows))) for batch in records)
+    bound = bind(QUERY, data.declaration)
+    records = non_sensitive_records(view(bound, data), bound.columns)
+    noise, kept = Noise.system(), kept_probability(bound.rate)
+    chosen = ((batch, np.flatnonzero(noise.bernoulli(kept, batch.num_rows))) for batch in records)
     if memory is None:
-        return sum(batch.take(pa.array(places)).num_rows for batch, places in pieces)
-    return sum(len(table) for table in shuffled(records.schema, pieces, noise, memory=memory))
+        return sum(batch.take(pa.array(places)).num_rows for batch, places in chosen)
+    return sum(len(table) for table in shuffled(records.schema, chosen, noise, memory=memory))
 
 
 def timed(name: str, action: Callable[[], int]) -> dict[str, Any]:

@@ -35,6 +35,6 @@ from anonymaly.questions.identify.query import Identify as Identify
 from anonymaly.questions.identify.query import Lookahead as Lookahead
 from anonymaly.questions.score.query import Score as Score
 from anonymaly.questions.score.value import Model as Model
-from anonymaly.questions.share.histogram_query import ShareHistogram as ShareHistogram
-from anonymaly.questions.share.sample_query import ShareSample as ShareSample
+from anonymaly.questions.share_histogram.query import ShareHistogram as ShareHistogram
+from anonymaly.questions.share_sample.query import ShareSample as ShareSample
 from anonymaly.version import __version__ as __version__

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS, histogram_case
+from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS, order_kept, sample_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
-from anonymaly.audit.share_case import histogram_case, sample_case
-from anonymaly.audit.share_mutants import SHARE_MUTANTS, order_kept
 
 # A release writes a file: few samples, of which half of ε can still be seen.
 SAMPLES, FEW, POWER = 400, 200, 0.5
+MUTANTS = (*SHARE_SAMPLE_MUTANTS, *SHARE_HISTOGRAM_MUTANTS)
 CASES: list[dict[str, Any]] = [
     {},
     {"adjacency": "replace"},
@@ -45,7 +46,7 @@ def test_the_histogram_passes_every_layer(adjacency: Any, method: str) -> None:
     assert report.passed, str(report)
 
 
-@pytest.mark.parametrize("mutant", SHARE_MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_rejected_by_its_layer(mutant: Mutant) -> None:
     assert mutant.is_rejected(seed=1, samples=SAMPLES)
 
@@ -55,5 +56,5 @@ def test_a_sample_in_the_tables_order_does_not_fit_its_law() -> None:
 
 
 def test_mutants_have_names_of_their_own() -> None:
-    names = [mutant.name for mutant in SHARE_MUTANTS]
+    names = [mutant.name for mutant in MUTANTS]
     assert len(set(names)) == len(names)

@@ -187,6 +187,17 @@ def test_a_ledger_older_than_its_anchor_is_locked_until_a_new_epoch(run: Run, fo
     assert run("count", "patients.yaml", "--epsilon", "0.2").returncode == 1
 
 
+def test_an_anchored_ledger_is_checked_and_nothing_is_written(run: Run, folder: Path) -> None:
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text() + "anchor: elsewhere.anchor\n")
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    before = (folder / "elsewhere.anchor").read_text()
+    checked = run("check", "patients.yaml")
+    assert checked.returncode == 0, checked.stderr
+    assert "0.9 of 1 remain" in checked.stdout
+    assert (folder / "elsewhere.anchor").read_text() == before
+
+
 def test_errors_are_json_when_asked_for(run: Run) -> None:
     done = run("count", "patients.yaml", "--epsilon", "5", "--json")
     assert done.returncode == 1

@@ -148,6 +148,8 @@ def test_an_unknown_account_is_a_clear_error(ledger: Ledger) -> None:
 def test_what_is_not_plain_data_is_refused_before_anything_is_written(
     ledger: Ledger, bad: dict[str, Any]
 ) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         open_patients(ledger, **bad)
+    assert caught.value.field
+    assert caught.value.next_step
     assert ledger.head().seq == 0

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded, LedgerError
@@ -66,19 +67,44 @@ def test_of_many_commits_at_once_one_wins_and_all_get_its_record(location: str) 
         assert first.verify().ok
 
 
+def be_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("session", "sqlite", "postgres"):
+        monkeypatch.setattr(f"anonymaly.ledger.{module}.PATIENCE_SECONDS", 1)
+
+
+def hang(connection: sa.Connection) -> None:
+    """Lock the ledger as a writer does, and do nothing more."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT * FROM ledger_head FOR UPDATE")
+    else:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
 def test_a_writer_that_hangs_makes_others_give_up_in_the_end_with_nothing_spent(
     location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("session", "sqlite", "postgres"):
-        monkeypatch.setattr(f"anonymaly.ledger.{module}.PATIENCE_SECONDS", 1)
+    be_impatient(monkeypatch)
     with Ledger.open(location) as ledger, raw_engine(location).connect() as hanging:
         ledger.open_account("patients", {}, limit=COST, rules={})
-        if "://" in location:
-            hanging.exec_driver_sql("SELECT * FROM ledger_head FOR UPDATE")
-        else:
-            hanging.exec_driver_sql("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerError, match=r"was busy for 1 seconds.*Nothing was spent"):
+        hang(hanging)
+        with pytest.raises(LedgerError, match=r"was busy for 1 seconds.*no question is charged twice"):
             ledger.reserve("patients", analyst="owner", key="q", cost=COST, record={})
         hanging.rollback()
         assert ledger.account("patients").spent == 0
         assert ledger.reserve("patients", analyst="owner", key="q", cost=COST, record={}).charged
+
+
+def test_a_writer_that_hangs_while_an_answer_is_recorded_is_not_said_to_have_cost_nothing(
+    location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_impatient(monkeypatch)
+    with Ledger.open(location) as ledger, raw_engine(location).connect() as hanging:
+        ledger.open_account("patients", {}, limit=COST, rules={})
+        charged = ledger.reserve("patients", analyst="owner", key="q", cost=COST, record={})
+        hang(hanging)
+        with pytest.raises(LedgerError, match="was busy for 1 seconds") as caught:
+            ledger.commit(charged, digest="aa", media_type="text/plain", size=1)
+        assert "nothing was spent" not in str(caught.value).lower()
+        hanging.rollback()
+        assert ledger.account("patients").spent == COST
+        assert ledger.commit(charged, digest="aa", media_type="text/plain", size=1).state == "committed"

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import sys
+import tempfile
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,30 +90,29 @@ def test_a_missing_directory_is_a_clear_error(tmp_path: Path) -> None:
         Ledger.open(tmp_path / "missing" / "data.ledger")
 
 
-def test_an_unwritable_directory_or_file_is_a_clear_error(tmp_path: Path) -> None:
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    Ledger.open(folder / "there.ledger").close()
-    folder.chmod(0o555)
-    (folder / "there.ledger").chmod(0o444)
-    opened = [path for path in (tmp_path, *tmp_path.parents) if path.stat().st_uid == os.geteuid()]
-    before = {path: path.stat().st_mode for path in opened}
-    for path in opened:
-        if path != folder and len(path.parts) > 2:
-            path.chmod(before[path] | 0o055)
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that every user can reach: all but root are kept out of tmp_path's ancestors."""
+    folder = Path(tempfile.mkdtemp(prefix="anonymaly"))
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def test_an_unwritable_directory_or_file_is_a_clear_error(reachable: Path) -> None:
+    Ledger.open(reachable / "there.ledger").close()
+    (reachable / "there.ledger").chmod(0o444)
+    reachable.chmod(0o555)
     root = os.geteuid() == 0
     if root:
         os.seteuid(65534)  # permissions do not bind root
     try:
         for name in ("new.ledger", "there.ledger"):
             with pytest.raises(LedgerError, match=r"cannot be (created|opened)"):
-                Ledger.open(folder / name)
+                Ledger.open(reachable / name)
     finally:
         if root:
             os.seteuid(0)
-        for path, mode in before.items():
-            path.chmod(mode)
-        folder.chmod(0o755)
 
 
 @pytest.mark.parametrize("bad", ["", "mysql://ann:secret@host/data", "sqlite:///data.ledger"])

@@ -177,8 +177,10 @@ def test_bad_input_is_refused_before_it_is_charged(
     ledger: Ledger, account: Account, bad: dict[str, Any]
 ) -> None:
     good: dict[str, Any] = {"analyst": "owner", "key": "q1", "cost": 1, "record": {}}
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         ledger.reserve(account, **{**good, **bad})
+    assert caught.value.field
+    assert caught.value.next_step
     assert ledger.account("patients").spent == 0
 
 

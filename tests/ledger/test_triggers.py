@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from anonymaly.errors import LedgerDamaged
 from anonymaly.ledger import Account, Ledger
-from anonymaly.ledger.guards import GUARDS
+from anonymaly.ledger.schema import GUARDS
 
 NANO = 10**9
 Execute = Callable[[str], Any]

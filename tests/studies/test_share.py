@@ -16,7 +16,7 @@ from anonymaly.cli.main import app
 from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.reproduce import share, share_measure
 from anonymaly.reproduce.reproduction import Reproduction
 from anonymaly.reproduce.share import reproduce_share

@@ -19,7 +19,7 @@ from anonymaly.core.epsilon import to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import absolute, beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
-from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_dear
+from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_too_expensive
 from anonymaly.promise import Guarantee
 from anonymaly.version import __version__
 
@@ -177,7 +177,7 @@ class Accountant:
             return
         known = self.name in self.ledger.accounts()
         if not known and cost is not None and self.limit is not None:
-            refuse_if_dear(cost, remaining=self.limit, limit=self.limit)
+            refuse_if_too_expensive(cost, remaining=self.limit, limit=self.limit)
         self.ledger.open_account(
             self.name,
             self.declaration.to_dict(),

@@ -17,7 +17,8 @@ WIDTH = 16  # of the label column
 
 
 def _line(label: str, text: str) -> str:
-    return f"  {label:<{WIDTH}}{text}"
+    first, *rest = text.split("\n")
+    return "\n".join([f"  {label:<{WIDTH}}{first}", *(" " * (WIDTH + 2) + line for line in rest)])
 
 
 @dataclass(frozen=True)
@@ -163,11 +164,15 @@ class Answer:
     def _repr_html_(self) -> str:
         cell = "style='text-align:left'"
         rows = "".join(
-            f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{html.escape(text)}</td></tr>"
+            f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{_html(text)}</td></tr>"
             for label, text in self._lines()
         )
         head = f"<strong style='font-size:1.4em'>{html.escape(self.shown)}</strong>"
         return f"<div>{head}<table>{rows}</table></div>"
+
+
+def _html(text: str) -> str:
+    return html.escape(text).replace("\n", "<br>")
 
 
 def _promise(guarantee: Guarantee, origin: Origin | None) -> list[tuple[str, str]]:

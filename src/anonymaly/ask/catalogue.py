@@ -24,8 +24,8 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "identify": "anonymaly.questions.identify.query:Identify",
         "lookahead": "anonymaly.questions.identify.query:Lookahead",
         "score": "anonymaly.questions.score.query:Score",
-        "share-sample": "anonymaly.questions.share.sample_query:ShareSample",
-        "share-histogram": "anonymaly.questions.share.histogram_query:ShareHistogram",
+        "share-sample": "anonymaly.questions.share_sample.query:ShareSample",
+        "share-histogram": "anonymaly.questions.share_histogram.query:ShareHistogram",
     }
 )
 GROUP = "anonymaly.questions"

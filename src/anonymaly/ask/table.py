@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,8 +45,6 @@ class Table:
     "A",30
     "'=1+1",41
     """
-
-    media_type: ClassVar[str] = "application/vnd.apache.parquet"
 
     def __init__(self, source: Path | BinaryIO) -> None:
         self._source = source

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exclusion attack (004, section 3.2): what a release tells of those who are missing from it.
+"""The exclusion attack: what a release reveals about those who are missing from it.
 
-Bob is in one of five rooms, and only the smokers' lounge is sensitive. The attacker knows everything but
-where Bob is, sees a release in which Bob is missing, and asks how likely it is now that he is in the
-lounge. It is played in many independent worlds at once: of those without Bob, in which part is he there?
+It is in section 3.2 of Kotsogiannis et al. 2020. Bob is in one of five rooms, and only the smokers' lounge
+is sensitive. The attacker knows everything but where Bob is, sees a release in which Bob is missing, and
+asks how likely it is now that he is in the lounge. It is played in many independent worlds at once: of those
+without Bob, in which part is he there?
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from anonymaly.declare.domain import Categories, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.pictures.beliefs import beliefs
 from anonymaly.pictures.charts import save
-from anonymaly.questions.share.sample_query import ShareSample
+from anonymaly.questions.share_sample.query import ShareSample
 
 ROOMS = ("office", "library", "kitchen", "laboratory", "lounge")
 SENSITIVE = "lounge"

@@ -21,7 +21,7 @@ from anonymaly.questions.count.query import Count
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.identify.query import Identify
 from anonymaly.questions.score.query import Score
-from anonymaly.questions.share.sample_query import ShareSample
+from anonymaly.questions.share_sample.query import ShareSample
 
 
 def demo(as_json: AsJson = False) -> None:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The durable account: nothing is answered that was not charged first.
+"""The ledger: accounts of what was spent, on a disk; nothing is answered that was not charged first.
 
 ``Ledger`` is the only name with a connection behind it; the others are frozen values it hands out.
 """
 
 from __future__ import annotations
 
+from anonymaly.ledger.book import refuse_if_too_expensive
 from anonymaly.ledger.ledger import Ledger
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
-from anonymaly.ledger.reserving import refuse_if_dear
 
 __all__ = [
     "Account",
@@ -18,5 +18,5 @@ __all__ = [
     "Receipt",
     "Reservation",
     "Verification",
-    "refuse_if_dear",
+    "refuse_if_too_expensive",
 ]

@@ -1,41 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: charge first, durably, then answer."""
+"""The ledger that callers use: charge first, durably, then answer.
+
+Each call checks what it is given and has the session run one function of ``book`` in one transaction.
+"""
 
 from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NoReturn, TypeVar
-
-import sqlalchemy as sa
+from typing import Any, Literal, NoReturn
 
 from anonymaly.core.epsilon import LARGEST_TOTAL
-from anonymaly.errors import InputError, LedgerDamaged
-from anonymaly.ledger import accounts, reserving
-from anonymaly.ledger.anchor import Anchor
-from anonymaly.ledger.chain import genesis, label, link, mapping, whole
-from anonymaly.ledger.declaration import read_rules
-from anonymaly.ledger.opening import (
-    begin_epoch,
-    choose_backend,
-    refuse_damaged,
-    refuse_if_anchored,
-    refuse_new_if_anchored,
-    settle_anchor,
-)
+from anonymaly.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing
+from anonymaly.ledger import book
+from anonymaly.ledger.anchor import Anchor, begin_epoch, behind, refuse_if_anchored, settle_anchor
+from anonymaly.ledger.inputs import label, mapping, read_rules, whole
+from anonymaly.ledger.postgres import SCHEMES, PostgresBackend
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
-from anonymaly.ledger.replay import UNKNOWN_HEAD, check
-from anonymaly.ledger.schema import HEAD, entries
 from anonymaly.ledger.session import Backend, Session
-from anonymaly.ledger.transaction import Transaction, read_entry, read_head
+from anonymaly.ledger.sqlite import SqliteBackend
+from anonymaly.ledger.transaction import read_entries, read_head
+from anonymaly.ledger.verify import check, check_receipt, refuse_if_damaged, unreadable
 
 LARGEST_ANSWER = 2**62
 _ERROR_CLASS = re.compile(r"[\w.<>]{1,200}")
-
-Result = TypeVar("Result")
 
 
 class Ledger:
@@ -57,11 +47,9 @@ class Ledger:
     >>> folder.cleanup()
     """
 
-    def __init__(self, backend: Backend, anchor: Anchor | None) -> None:
-        self._backend = backend
-        self._anchor = anchor
-        self._session = Session(backend)
-        weakref.finalize(self, Session.close, self._session)
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        weakref.finalize(self, Session.close, session)
 
     @classmethod
     def open(cls, location: str | Path, *, anchor: str | Path | None = None, create: bool = True) -> Ledger:
@@ -82,7 +70,7 @@ class Ledger:
         LedgerDamaged
             Its file, triggers, chain or sums do not verify.
         LedgerBehindAnchor
-            It is older than its anchor, or the anchor is gone.
+            It is older than its anchor, or the anchor is missing or not given.
         LedgerError
             It cannot be reached or written.
 
@@ -95,17 +83,7 @@ class Ledger:
         0
         >>> folder.cleanup()
         """
-        anchored = None if anchor is None else Anchor(Path(anchor))
-        ledger = cls._checked(choose_backend(location), anchored, create=create)
-        try:
-            if anchored is None:
-                ledger._session.read(refuse_if_anchored)
-            else:
-                ledger._write(lambda transaction: settle_anchor(transaction, anchored), settled=False)
-        except BaseException:
-            ledger.close()
-            raise
-        return ledger
+        return cls(_connect(location, anchor, create=create))
 
     @classmethod
     def open_epoch(cls, location: str | Path, *, anchor: str | Path) -> Ledger:
@@ -127,30 +105,12 @@ class Ledger:
         0
         >>> folder.cleanup()
         """
-        replaced = Anchor(Path(anchor))
-        ledger = cls._checked(choose_backend(location), replaced, create=False)
-        try:
-            ledger._write(lambda transaction: begin_epoch(transaction, replaced), settled=False, replace=True)
-        except BaseException:
-            ledger.close()
-            raise
-        return ledger
-
-    @classmethod
-    def _checked(cls, backend: Backend, anchor: Anchor | None, *, create: bool) -> Ledger:
-        backend.install(create=create, refuse_new=refuse_new_if_anchored(anchor))
-        ledger = cls(backend, anchor)
-        try:
-            ledger._session.read(lambda connection: refuse_damaged(connection, backend))
-        except BaseException:
-            ledger.close()
-            raise
-        return ledger
+        return cls(_connect(location, anchor, create=False, new_epoch=True))
 
     @property
     def location(self) -> str:
         """Where it lies, without a password."""
-        return self._backend.describe()
+        return self._session.backend.describe()
 
     def close(self) -> None:
         """Close the connection."""
@@ -159,9 +119,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -203,9 +161,7 @@ class Ledger:
         named = read_rules(rules)
         if limit is not None:
             whole(limit, field="budget", least=1, most=LARGEST_TOTAL)
-        return self._write(
-            lambda transaction: accounts.open_account(transaction, name, declared, limit, named)
-        )
+        return self._session.write(book.open_account, name, declared, limit, named)
 
     def compare(
         self,
@@ -217,13 +173,13 @@ class Ledger:
     ) -> Account:
         """Check an account against a declaration as `open_account` does, and write nothing."""
         account = self.account(name)
-        accounts.compare_account(account, mapping(declaration, field="declaration"), limit, read_rules(rules))
+        book.compare_account(account, mapping(declaration, field="declaration"), limit, read_rules(rules))
         return account
 
     def raise_limit(self, account: Account | str, to: int) -> Account:
         """Raise an account's limit to ``to`` nano-ε; a lower one is refused."""
         whole(to, field="budget", least=1, most=LARGEST_TOTAL)
-        return self._write(lambda transaction: accounts.raise_limit(transaction, _name(account), to))
+        return self._session.write(book.raise_limit, _name(account), to)
 
     def reserve(
         self, account: Account | str, *, analyst: str, key: str, cost: int, record: Mapping[str, Any]
@@ -256,11 +212,7 @@ class Ledger:
         label(key, field="key")
         whole(cost, field="epsilon", least=1, most=LARGEST_TOTAL)
         written = mapping(record, field="record")
-        return self._write(
-            lambda transaction: reserving.reserve(
-                transaction, name, analyst=analyst, key=key, cost=cost, record=written
-            )
-        )
+        return self._session.write(book.reserve, name, analyst=analyst, key=key, cost=cost, record=written)
 
     def commit(self, reservation: Reservation, *, digest: str, media_type: str, size: int) -> Reservation:
         """Record the stored answer of a reservation.
@@ -274,7 +226,7 @@ class Ledger:
             "media_type": label(media_type, field="media_type"),
             "size": whole(size, field="size", least=0, most=LARGEST_ANSWER),
         }
-        return self._write(lambda transaction: reserving.end(transaction, reservation, "committed", data))
+        return self._session.write(book.end, reservation, "committed", data)
 
     def fail(self, reservation: Reservation, *, stage: str, error: str) -> Reservation:
         """Record that a reservation came to nothing, unless it has ended already; the charge stays.
@@ -282,101 +234,94 @@ class Ledger:
         ``error`` is the class name of the error and nothing else: its text could hold values from rows.
         """
         if not isinstance(error, str) or not _ERROR_CLASS.fullmatch(error):
-            raise InputError("must be the name of an error class", field="error")
+            raise InputError(
+                "must be the name of an error class", field="error", next_step="Give type(error).__name__."
+            )
         data = {"stage": label(stage, field="stage"), "error": error}
-        return self._write(lambda transaction: reserving.end(transaction, reservation, "failed", data))
+        return self._session.write(book.end, reservation, "failed", data)
 
     def find(self, account: Account | str, key: str) -> Reservation | None:
         """Return the reservation of a question, if it was ever charged."""
-        name = _name(account)
-        return self._session.read(
-            lambda connection: reserving.find_reservation(
-                connection, self._read_head(connection).ledger, name, key
-            )
-        )
+        return self._session.read(book.find_reservation, _name(account), key)
 
     def account(self, name: str) -> Account:
         """Return an account as it stands."""
-        return self._session.read(lambda connection: accounts.get_account(connection, name))
+        return self._session.read(book.get_account, name)
 
     def accounts(self) -> list[str]:
         """Return the names of all accounts, sorted."""
-        return self._session.read(accounts.list_accounts)
+        return self._session.read(book.list_accounts)
 
     def entries(self, account: Account | str | None = None) -> list[Entry]:
         """Return entries in order: all, or those of an account with the epochs that concern every account."""
-        query = sa.select(entries).order_by(entries.c.seq)
-        if account is not None:
-            query = query.where(sa.or_(entries.c.account == _name(account), entries.c.kind == "epoch"))
-        return self._session.read(lambda connection: [read_entry(row) for row in connection.execute(query)])
+        return self._session.read(read_entries, None if account is None else _name(account))
 
     def reservations(self, account: Account | str) -> list[Reservation]:
         """Return an account's reservations in the order they were made."""
-        name = _name(account)
-        return self._session.read(
-            lambda connection: list(
-                reserving.list_reservations(connection, self._read_head(connection).ledger, name)
-            )
-        )
+        return self._session.read(book.list_reservations, _name(account))
 
     def head(self) -> Head:
         """Return the last link of the chain."""
-        return self._session.read(self._read_head)
+        return self._session.read(read_head)
 
     def verify(self) -> Verification:
         """Check the file, the triggers, every hash and every sum again, now."""
         try:
-            return self._session.read(lambda connection: check(connection, self._backend))
+            return self._session.read(check, self._session.backend)
         except LedgerDamaged as damaged:  # so badly that it cannot even be read
-            return Verification(entries=0, head=UNKNOWN_HEAD, spent={}, problems=(damaged.problem,))
+            return unreadable(damaged.problem)
 
     def verify_receipt(self, receipt: Receipt | Mapping[str, Any]) -> bool:
         """Say whether a receipt is for a charge, and an answer, that stand in this ledger."""
         held = receipt if isinstance(receipt, Receipt) else Receipt.from_dict(receipt)
-
-        def verify(connection: sa.Connection) -> bool:
-            ledger = self._read_head(connection).ledger
-            found = reserving.find_reservation(connection, ledger, held.account, held.key)
-            if found is None or not _chained(connection, ledger, found.seq):
-                return False
-            now = found.receipt()
-            if held.commit_seq is None:  # given out before the answer was stored; it stays valid
-                now = Receipt(ledger, now.account, now.key, now.cost, now.seq, now.hash)
-            return held == now and (now.commit_seq is None or _chained(connection, ledger, now.commit_seq))
-
-        return self._session.read(verify)
-
-    def _read_head(self, connection: sa.Connection) -> Head:
-        return read_head(connection.execute(HEAD).first())
-
-    def _write(
-        self, work: Callable[[Transaction], Result], *, settled: bool = True, replace: bool = False
-    ) -> Result:
-        def run(connection: sa.Connection) -> tuple[Result, Head]:
-            transaction = Transaction(
-                connection, read_head(connection.execute(self._backend.head_query()).first())
-            )
-            self._backend.confirm()
-            if settled and self._anchor is not None:
-                self._anchor.refuse_if_behind(transaction.head)
-            result = work(transaction)
-            transaction.finish()
-            return result, transaction.head
-
-        result, head = self._session.write(run)
-        if self._anchor is not None:
-            # Also when nothing was appended: what is found may be a killed writer's, not anchored yet.
-            self._anchor.advance(head, replace=replace)
-        return result
+        return self._session.read(check_receipt, held)
 
 
 def _name(account: Account | str) -> str:
     return label(account.name if isinstance(account, Account) else account, field="account")
 
 
-def _chained(connection: sa.Connection, ledger: str, seq: int) -> bool:
-    """Recompute one link from the text that is stored."""
-    query = sa.select(entries).where(entries.c.seq.in_([seq - 1, seq])).order_by(entries.c.seq)
-    rows = connection.execute(query).all()
-    previous = genesis(ledger) if seq == 1 else rows[0].hash
-    return bool(rows[-1].hash == link(previous, seq, rows[-1].body))
+def _connect(
+    location: str | Path, anchor: str | Path | None, *, create: bool, new_epoch: bool = False
+) -> Session:
+    """Make the ledger if it may be made, check all of it, and check it against its anchor."""
+    kept = None if anchor is None else Anchor(Path(anchor))
+    # Asked before the ledger is looked for: another process makes the ledger first and its anchor second.
+    anchored = kept is not None and kept.exists()
+    backend = _choose_backend(location)
+    try:
+        backend.install(create=create and not anchored)
+    except LedgerMissing:
+        if not create:
+            raise
+        raise behind("the ledger is gone, and its anchor says that there was one") from None
+    session = Session(backend)
+    try:
+        session.read(refuse_if_damaged, backend)
+        if kept is None:
+            session.read(refuse_if_anchored)
+        else:
+            head = session.write(begin_epoch if new_epoch else settle_anchor, kept)
+            kept.advance(head, replace=new_epoch)
+            session.anchor = kept
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _choose_backend(location: str | Path) -> Backend:
+    """Tell a file from a PostgreSQL URL."""
+    if isinstance(location, Path):
+        return SqliteBackend(location)
+    scheme, separator, _ = location.partition("://")
+    if separator and scheme in SCHEMES:
+        return PostgresBackend(location)
+    if separator or not location.strip():
+        # The location itself is not repeated: a URL may hold a password.
+        raise LedgerError(
+            "must be a file or a PostgreSQL URL",
+            field="ledger",
+            next_step="Write data.ledger, or postgresql://user@host:5432/database.",
+        )
+    return SqliteBackend(Path(location))

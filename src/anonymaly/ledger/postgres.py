@@ -3,17 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
-from anonymaly.ledger.guards import GUARDS, TRUNCATE_GUARDS, postgres_body, postgres_trigger, postgres_type
-from anonymaly.ledger.schema import CONSTRAINTS, FORMAT, HEAD, TABLES, heads, table_statements
-from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY, RESTORE
-from anonymaly.ledger.transaction import first_head
+from anonymaly.ledger.schema import (
+    CONSTRAINTS,
+    FORMAT,
+    GUARDS,
+    HEAD,
+    TABLES,
+    Guard,
+    HeadQuery,
+    heads,
+    table_statements,
+)
+from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY
+from anonymaly.ledger.transaction import RESTORE, first_head
 
 SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 CONNECT_SECONDS = 10
@@ -34,9 +42,15 @@ _TRIGGERS = sa.text(
     " WHERE NOT t.tgisinternal AND c.relname = ANY (:tables) AND pg_table_is_visible(c.oid)"
 ).bindparams(tables=list(TABLES))
 
+# PostgreSQL alone can empty a table without touching a row.
+_GUARDS = (
+    *GUARDS,
+    *(Guard(table, "TRUNCATE", "1 = 1", "history is never emptied") for table in TABLES),
+)
+
 
 class PostgresBackend:
-    """Conditional updates under READ COMMITTED behind a locked head row; refuses a server that forgets."""
+    """Conditional updates under READ COMMITTED behind a locked head row, on a server that loses no commit."""
 
     def __init__(self, location: str) -> None:
         try:
@@ -98,7 +112,7 @@ class PostgresBackend:
             )
         connection.commit()
 
-    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+    def install(self, *, create: bool) -> None:
         """Create the tables in one transaction, behind an advisory lock."""
         engine = self.engine()
         try:
@@ -114,11 +128,10 @@ class PostgresBackend:
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSTALL_LOCK)))
                 if connection.execute(_PRESENT).first():
                     return
-                refuse_new()
                 for statement in table_statements(integer="BIGINT", strict="").values():
                     connection.exec_driver_sql(statement)
-                for guard in (*GUARDS, *TRUNCATE_GUARDS):
-                    for statement in postgres_trigger(guard):
+                for guard in _GUARDS:
+                    for statement in _trigger(guard):
                         connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
         except DBAPIError as error:
@@ -126,7 +139,7 @@ class PostgresBackend:
         finally:
             engine.dispose()
 
-    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+    def head_query(self) -> HeadQuery:
         """Lock the head row: entries are chained one after another."""
         return HEAD.with_for_update()
 
@@ -141,8 +154,7 @@ class PostgresBackend:
         problems += [f"constraint {name} is missing" for name in sorted(CONSTRAINTS - constraints)]
         triggers = {row[0]: tuple(row) for row in connection.execute(_TRIGGERS)}
         expected = {
-            guard.name: (guard.name, guard.table, postgres_type(guard), True, postgres_body(guard))
-            for guard in (*GUARDS, *TRUNCATE_GUARDS)
+            guard.name: (guard.name, guard.table, _type(guard), True, _body(guard)) for guard in _GUARDS
         }
         for name in sorted(expected.keys() | triggers.keys()):
             if name not in triggers:
@@ -156,7 +168,7 @@ class PostgresBackend:
         return problems
 
     def busy(self, error: DBAPIError) -> bool:
-        """Say no: the server itself waits for the lock, as long as lock_timeout allows."""
+        """Return False: the server itself waits for the lock, as long as lock_timeout allows."""
         return False
 
     def translate(self, error: DBAPIError) -> AnonymalyError:
@@ -166,7 +178,8 @@ class PostgresBackend:
             return LedgerError(
                 f"was busy for {PATIENCE_SECONDS} seconds: {self._shown}",
                 field="ledger",
-                next_step="Nothing was spent. Ask again; if it stays so, look for a session that hangs.",
+                next_step="Ask again: no question is charged twice."
+                " If it stays busy, look for a session that hangs.",
             )
         if code == INSUFFICIENT_PRIVILEGE:
             return LedgerError(
@@ -187,5 +200,29 @@ class PostgresBackend:
 
 def _begin(connection: sa.Connection) -> None:
     if connection.get_execution_options().get(READ_ONLY, False):
-        # One picture for the whole check, however many statements it takes.
+        # One snapshot for the whole check, however many statements it takes.
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def _body(guard: Guard) -> str:
+    """Write the body of a guard's function for PostgreSQL."""
+    returned = {"DELETE": "OLD", "TRUNCATE": "NULL"}.get(guard.event, "NEW")
+    return (
+        f"BEGIN IF ({guard.condition}) THEN RAISE EXCEPTION '{guard.message}'; END IF; RETURN {returned}; END"
+    )
+
+
+def _trigger(guard: Guard) -> tuple[str, str]:
+    """Write a guard's function and trigger for PostgreSQL."""
+    each = "STATEMENT" if guard.event == "TRUNCATE" else "ROW"
+    return (
+        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $guard${_body(guard)}$guard$",
+        f"CREATE TRIGGER {guard.name} BEFORE {guard.event} ON {guard.table}"
+        f" FOR EACH {each} EXECUTE FUNCTION {guard.name}()",
+    )
+
+
+def _type(guard: Guard) -> int:
+    """Return the bits PostgreSQL keeps for "before", "for each row" and the event (pg_trigger.tgtype)."""
+    event = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}[guard.event]
+    return 2 + event + (0 if guard.event == "TRUNCATE" else 1)

@@ -117,7 +117,11 @@ class Receipt:
         try:
             return cls(**data)
         except TypeError:
-            raise InputError("has missing or unknown fields", field="receipt") from None
+            raise InputError(
+                "has missing or unknown fields",
+                field="receipt",
+                next_step=f"Give what to_dict() of a receipt returned: {', '.join(cls.__slots__)}.",
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)

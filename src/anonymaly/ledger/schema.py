@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables, once for both databases.
+"""The tables and the triggers that guard them, once for both databases.
 
 The statements that create them are written out rather than generated: their text is compared at every
 opening, and must not change with the version of a library.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -59,7 +61,8 @@ reservations = sa.Table(
     sa.Column("outcome", sa.BigInteger),
 )
 
-HEAD = sa.select(heads.c.format, heads.c.ledger, heads.c.epoch, heads.c.seq, heads.c.hash)
+HeadQuery = sa.Select[tuple[int, str, int, int, str]]
+HEAD: HeadQuery = sa.select(heads.c.format, heads.c.ledger, heads.c.epoch, heads.c.seq, heads.c.hash)
 
 TABLES = tuple(table.name for table in _metadata.sorted_tables)
 
@@ -145,3 +148,84 @@ def table_statements(*, integer: str, strict: str) -> dict[str, str]:
         "ledger_reservations": _RESERVATIONS,
     }
     return {name: text.format(integer=integer, strict=strict) for name, text in statements.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A change that the database refuses, as a condition both databases read alike."""
+
+    table: str
+    event: str
+    condition: str
+    message: str
+
+    @property
+    def name(self) -> str:
+        """The trigger's name."""
+        return f"{self.table}_no_{self.event.lower()}"
+
+
+_UNCHANGED = " AND ".join(f"NEW.{name} = OLD.{name}" for name in ("seq", "account", "key", "analyst", "cost"))
+
+# The INSERT guards are for SQLite's INSERT OR REPLACE, which deletes rows without asking the DELETE triggers.
+GUARDS = (
+    Guard("ledger_entries", "UPDATE", "1 = 1", "entries never change"),
+    Guard("ledger_entries", "DELETE", "1 = 1", "entries never go"),
+    Guard(
+        "ledger_entries",
+        "INSERT",
+        "NEW.seq <= (SELECT head.seq FROM ledger_head AS head)",
+        "entries are only appended",
+    ),
+    Guard(
+        "ledger_head",
+        "UPDATE",
+        "NEW.id <> OLD.id OR NEW.ledger <> OLD.ledger OR NEW.format < OLD.format"
+        " OR NEW.epoch < OLD.epoch OR NEW.seq < OLD.seq",
+        "the head never goes back",
+    ),
+    Guard("ledger_head", "DELETE", "1 = 1", "the head never goes"),
+    Guard("ledger_head", "INSERT", "EXISTS (SELECT 1 FROM ledger_head)", "there is one head"),
+    Guard(
+        "ledger_accounts",
+        "UPDATE",
+        'NEW.name <> OLD.name OR NEW.spent < OLD.spent OR NEW."limit" < OLD."limit"',
+        "spent and limit never fall",
+    ),
+    Guard("ledger_accounts", "DELETE", "1 = 1", "accounts never go"),
+    Guard(
+        "ledger_accounts",
+        "INSERT",
+        "EXISTS (SELECT 1 FROM ledger_accounts AS kept WHERE kept.name = NEW.name)",
+        "accounts are opened once",
+    ),
+    Guard(
+        "ledger_analysts",
+        "UPDATE",
+        "NEW.account <> OLD.account OR NEW.analyst <> OLD.analyst OR NEW.spent < OLD.spent",
+        "spent never falls",
+    ),
+    Guard("ledger_analysts", "DELETE", "1 = 1", "analysts never go"),
+    Guard(
+        "ledger_analysts",
+        "INSERT",
+        "EXISTS (SELECT 1 FROM ledger_analysts AS kept"
+        " WHERE kept.account = NEW.account AND kept.analyst = NEW.analyst)",
+        "analysts are entered once",
+    ),
+    Guard(
+        "ledger_reservations",
+        "UPDATE",
+        f"NOT (OLD.state = 'reserved' AND NEW.state IN ('committed', 'failed') AND {_UNCHANGED}"
+        " AND COALESCE(NEW.outcome, 0) > OLD.seq)",
+        "a reservation ends once, committed or failed",
+    ),
+    Guard("ledger_reservations", "DELETE", "1 = 1", "reservations never go"),
+    Guard(
+        "ledger_reservations",
+        "INSERT",
+        "NEW.state <> 'reserved' OR EXISTS (SELECT 1 FROM ledger_reservations AS kept"
+        " WHERE kept.seq = NEW.seq OR (kept.account = NEW.account AND kept.key = NEW.key))",
+        "a question is reserved once",
+    ),
+)

@@ -11,19 +11,22 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
+from anonymaly.ledger.anchor import Anchor
+from anonymaly.ledger.records import Head
+from anonymaly.ledger.schema import HeadQuery
+from anonymaly.ledger.transaction import RESTORE, Transaction, read_head
 
-PATIENCE_SECONDS = 60  # 64 processes that all write at once are through in one or two
+PATIENCE_SECONDS = 60  # 64 processes that all write at once need one or two
 MOST_RECONNECTS = 3
 READ_ONLY = "anonymaly_read_only"
-# Not that nothing was spent: this is also said when an answer to a charged question is to be recorded.
-RESTORE = "What was charged stands. Restore the ledger from a backup, or ask the owner what changed it."
 
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
@@ -36,13 +39,13 @@ class Backend(Protocol):
     def engine(self) -> sa.Engine:
         """Return an engine whose pool holds one connection."""
 
-    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+    def install(self, *, create: bool) -> None:
         """Create the tables if there are none; safe when many processes do so at once.
 
-        ``refuse_new`` is called before a new ledger comes into being and may raise.
+        Raises LedgerMissing if there is no ledger and ``create`` is False.
         """
 
-    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+    def head_query(self) -> HeadQuery:
         """Return the statement that reads the head and keeps other writers out."""
 
     def confirm(self) -> None:
@@ -63,23 +66,49 @@ class Session:
 
     Every transaction of the ledger may be repeated: a charge is found by its key, a commit by its
     reservation. So a connection lost during COMMIT, when nobody knows the outcome, is no special case.
+    That is why work arrives as a function: it may be called more than once.
     """
 
     def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+        self.backend = backend
+        self.anchor: Anchor | None = None  # set once ledger and anchor are known to agree
         self._engine = backend.engine()
         self._gate = threading.Lock()
         self._process = os.getpid()
         self._closed = False
         _sessions.add(self)
 
-    def write(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """Run ``work`` in a transaction that may write."""
-        return self._run(work, read_only=False)
+    def read(
+        self,
+        work: Callable[Concatenate[sa.Connection, Given], Result],
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:
+        """Call ``work`` with a connection that sees one unchanging snapshot of the ledger."""
+        return self._repeat(lambda connection: work(connection, *given, **named), read_only=True)
 
-    def read(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """Run ``work`` on one unchanging picture of the ledger."""
-        return self._run(work, read_only=True)
+    def write(
+        self,
+        work: Callable[Concatenate[Transaction, Given], Result],
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:
+        """Call ``work`` as the only writer; return once its changes are on the disk and anchored."""
+
+        def write(connection: sa.Connection) -> tuple[Result, Head]:
+            transaction = Transaction(connection, read_head(connection, self.backend.head_query()))
+            self.backend.confirm()
+            if self.anchor is not None:
+                self.anchor.refuse_if_behind(transaction.head)
+            result = work(transaction, *given, **named)
+            transaction.finish()
+            return result, transaction.head
+
+        result, head = self._repeat(write, read_only=False)
+        if self.anchor is not None:
+            # Also when nothing was appended: what is found may be a killed writer's, not anchored yet.
+            self.anchor.advance(head)
+        return result
 
     def close(self) -> None:
         """Close the connection; a closed session refuses work."""
@@ -87,7 +116,7 @@ class Session:
             self._closed = True
             self._engine.dispose()
 
-    def _run(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
+    def _repeat(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
         deadline = time.monotonic() + PATIENCE_SECONDS
         reconnects = 0
         while True:
@@ -97,12 +126,12 @@ class Session:
                 # A connection that broke in use is worth another; one that could not be made is not.
                 reconnects += error.connection_invalidated
                 broken = error.connection_invalidated and reconnects <= MOST_RECONNECTS
-                if not (broken or (self._backend.busy(error) and time.monotonic() < deadline)):
-                    raise self._backend.translate(error) from None
+                if not (broken or (self.backend.busy(error) and time.monotonic() < deadline)):
+                    raise self.backend.translate(error) from None
             except (UnicodeDecodeError, json.JSONDecodeError):
                 # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
                 raise LedgerDamaged(
-                    f"does not verify: {self._backend.describe()}", field="ledger", next_step=RESTORE
+                    f"does not verify: {self.backend.describe()}", field="ledger", next_step=RESTORE
                 ) from None
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads retries, decides nothing
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -14,23 +13,28 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from anonymaly.core.files import sync_folder
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
-from anonymaly.ledger.durable import sync_directory
-from anonymaly.ledger.guards import GUARDS, sqlite_trigger
-from anonymaly.ledger.schema import FORMAT, HEAD, heads, table_statements
-from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY, RESTORE
-from anonymaly.ledger.transaction import first_head
+from anonymaly.ledger.schema import FORMAT, GUARDS, HEAD, Guard, HeadQuery, heads, table_statements
+from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY
+from anonymaly.ledger.transaction import RESTORE, first_head
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _UNUSABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
 _DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM}
 
 
-def statements() -> dict[str, str]:
-    """Return name → CREATE statement of everything a ledger file holds."""
-    created = table_statements(integer="INTEGER", strict=" STRICT")
-    created.update({guard.name: sqlite_trigger(guard) for guard in GUARDS})
-    return created
+def _trigger(guard: Guard) -> str:
+    return (
+        f"CREATE TRIGGER {guard.name} BEFORE {guard.event} ON {guard.table} WHEN {guard.condition}"
+        f" BEGIN SELECT RAISE(ABORT, '{guard.message}'); END"
+    )
+
+
+# Name → CREATE statement of everything a ledger file holds.
+STATEMENTS = table_statements(integer="INTEGER", strict=" STRICT") | {
+    guard.name: _trigger(guard) for guard in GUARDS
+}
 
 
 class SqliteBackend:
@@ -47,11 +51,11 @@ class SqliteBackend:
 
     def engine(self) -> sa.Engine:
         """Return an engine on an existing file; it never creates one."""
-        engine = _engine(self._path, mode="rw")
+        engine = _engine(self._path)
         sa.event.listen(engine, "connect", lambda *_: self._remember())
         return engine
 
-    def install(self, *, create: bool, refuse_new: Callable[[], None]) -> None:
+    def install(self, *, create: bool) -> None:
         """Build a new ledger under a private name and link it into place, whole or not at all.
 
         So a file that is there and empty is always damage, never a ledger in the making.
@@ -82,24 +86,23 @@ class SqliteBackend:
                 field="ledger",
                 next_step="Create the directory first.",
             )
-        refuse_new()
         self._create()
 
     def _create(self) -> None:
         private = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}.new")
-        engine = _engine(private, mode="rw")
+        engine = _engine(private)
         try:
             # For its owner alone, whatever the umask: who asked what is as confidential as the table. SQLite
             # gives the journal the same mode.
             os.close(os.open(private, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with engine.begin() as connection:
-                for statement in statements().values():
+                for statement in STATEMENTS.values():
                     connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
             engine.dispose()  # the last connection folds the journal into the file
             with suppress(FileExistsError):  # another process was first, and its ledger is the ledger
                 os.link(private, self._path)
-            sync_directory(self._path.parent)
+            sync_folder(self._path.parent)
         except DBAPIError as error:
             raise self.translate(error) from None
         except OSError as error:
@@ -115,7 +118,7 @@ class SqliteBackend:
                 with suppress(OSError):
                     private.with_name(private.name + suffix).unlink()
 
-    def head_query(self) -> sa.Select[tuple[int, str, int, int, str]]:
+    def head_query(self) -> HeadQuery:
         """Read the head; BEGIN IMMEDIATE has already locked the file."""
         return HEAD
 
@@ -132,13 +135,12 @@ class SqliteBackend:
         problems = [f"file: {text}" for text in found if text != "ok"]
         query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
         present = {str(name): str(text) for name, text in connection.exec_driver_sql(query)}
-        expected = statements()
-        for name in sorted(expected.keys() | present.keys()):
+        for name in sorted(STATEMENTS.keys() | present.keys()):
             if name not in present:
                 problems.append(f"{name} is missing")
-            elif name not in expected:
+            elif name not in STATEMENTS:
                 problems.append(f"{name} does not belong to the ledger")
-            elif present[name] != expected[name]:
+            elif present[name] != STATEMENTS[name]:
                 problems.append(f"{name} is not as it was created")
         return problems
 
@@ -153,7 +155,8 @@ class SqliteBackend:
             return LedgerError(
                 f"was busy for {PATIENCE_SECONDS} seconds: {self._path}",
                 field="ledger",
-                next_step="Nothing was spent. Ask again; if it stays so, look for a process that hangs.",
+                next_step="Ask again: no question is charged twice."
+                " If it stays busy, look for a process that hangs.",
             )
         if code in _UNUSABLE:
             return LedgerError(
@@ -190,10 +193,10 @@ def _code(error: DBAPIError) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def _engine(path: Path, *, mode: str) -> sa.Engine:
+def _engine(path: Path) -> sa.Engine:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
-            f"file:{quote(str(path))}?mode={mode}",
+            f"file:{quote(str(path))}?mode=rw",
             uri=True,
             timeout=PATIENCE_SECONDS,
             isolation_level=None,  # or the driver would begin transactions of its own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was spent, and what is therefore still promised to whom, as plain data."""
+"""An account's statement: what was spent, and what is promised to whom."""
 
 from __future__ import annotations
 

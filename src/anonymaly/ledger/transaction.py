@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens inside one writing transaction: charge, append, move the head."""
+"""One writing transaction: charge, append to the chain, move the head."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from datetime import UTC, datetime
@@ -12,10 +13,13 @@ import sqlalchemy as sa
 
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import LedgerDamaged
-from anonymaly.ledger.chain import genesis, link
 from anonymaly.ledger.records import Entry, Head
-from anonymaly.ledger.schema import FORMAT, accounts, analysts, entries, heads
+from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, accounts, analysts, entries, heads
 
+# Not that nothing was spent: this is also said when the answer to a charged question is to be recorded.
+RESTORE = "What was charged stands. Restore the ledger from a backup, or ask the owner what changed it."
+
+_ZEROS = "0" * 64
 _CHARGE_ACCOUNT = (
     accounts.update()
     .where(
@@ -47,14 +51,34 @@ _ANALYST = sa.select(analysts.c.limit, analysts.c.spent).where(
 )
 
 
+def genesis(ledger: str) -> str:
+    """Return what stands in for the previous hash before the first entry.
+
+    The ledger's identity is part of it, so that no entry of one ledger can be shown as another's.
+    """
+    return _ZEROS + ledger
+
+
+def link(previous: str, seq: int, text: str) -> str:
+    """Return SHA-256 of the previous hash, the number and the canonical text, one per line.
+
+    Examples
+    --------
+    >>> link(genesis("a"), 1, '{"kind":"open"}')[:16]
+    '7eed7671490f44b6'
+    """
+    return hashlib.sha256(f"{previous}\n{seq}\n{text}".encode()).hexdigest()
+
+
 def first_head() -> Head:
     """Return the head of a ledger that is about to be created."""
     ledger = uuid.uuid4().hex
     return Head(ledger=ledger, epoch=0, seq=0, hash=genesis(ledger))
 
 
-def read_head(row: Any) -> Head:
-    """Return the head from its row, if it is one that this version writes."""
+def read_head(connection: sa.Connection, query: HeadQuery = HEAD) -> Head:
+    """Return the head, if it is one that this version writes."""
+    row = connection.execute(query).first()
     if row is None or row.format != FORMAT:
         raise LedgerDamaged(
             "has no head that this version can read",
@@ -75,6 +99,14 @@ def read_entry(row: Any) -> Entry:
         data=body["data"],
         hash=row.hash,
     )
+
+
+def read_entries(connection: sa.Connection, account: str | None) -> list[Entry]:
+    """Return entries in order: all, or those of an account with the epochs that concern every account."""
+    query = sa.select(entries).order_by(entries.c.seq)
+    if account is not None:
+        query = query.where(sa.or_(entries.c.account == account, entries.c.kind == "epoch"))
+    return [read_entry(row) for row in connection.execute(query)]
 
 
 class Transaction:
@@ -126,6 +158,9 @@ class Transaction:
         # Compared with the head this writer began from: a second writer would find no row.
         values = {"new_epoch": self.head.epoch, "new_seq": self.head.seq, "new_hash": self.head.hash}
         before = {"old_seq": self._first.seq, "old_hash": self._first.hash}
-        moved = self.connection.execute(_MOVE_HEAD, {**values, **before})
-        if moved.rowcount != 1:
-            raise LedgerDamaged("had two writers at once", field="ledger", next_step="Nothing was spent.")
+        if self.connection.execute(_MOVE_HEAD, {**values, **before}).rowcount != 1:
+            raise LedgerDamaged(
+                "had two writers at once: its locks do not hold",
+                field="ledger",
+                next_step="What was charged stands. Keep the ledger on a local disk, or use PostgreSQL.",
+            )

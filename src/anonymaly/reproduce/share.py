@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.rate import Adjacency
-from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.reproduce.journal import Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.reproduction import Reproduction

@@ -14,7 +14,7 @@ from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_nano
 from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.reproduce.journal import Entry, Journal
 from anonymaly.reproduce.progress import Progress
 from anonymaly.reproduce.share_data import POLICIES, RATIOS, non_sensitive

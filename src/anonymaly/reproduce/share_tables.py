@@ -12,7 +12,7 @@ from typing import Any
 from anonymaly.core.arrays import Integers
 from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.questions.share.histogram.method import METHODS
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.reproduce.journal import Entry
 from anonymaly.reproduce.share_data import HISTOGRAMS, POLICIES, RATIOS, sparsity
 from anonymaly.reproduce.share_measure import EPSILONS, MEASURES, SUPPRESS

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``share-histogram`` claims, written from GUARANTEE.md rather than from code, and broken variants."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.audit.case import Case, Sensitivity
+from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.mutants import Mutant
+from anonymaly.core.epsilon import Number
+from anonymaly.core.rate import Adjacency
+from anonymaly.noise import Noise
+from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
+from anonymaly.questions.share_histogram.query import ShareHistogram
+from anonymaly.questions.share_histogram.summary import CellCounts
+from anonymaly.questions.share_histogram.value import ReleasedHistogram
+
+Run = Callable[[CellCounts, ShareHistogramBinding, Noise], Any]
+
+
+class _HistogramCase(Case):
+    """The case, with counts and estimates written as plain arrays and lists, which can be compared."""
+
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        (stage,) = super().stages(bound)
+
+        def summarise(table: Any, released: Released) -> dict[str, Any]:
+            cells: CellCounts = stage.summarise(table, released)
+            return {"every": cells.every, "non_sensitive": cells.non_sensitive}
+
+        def release(seen: Mapping[str, Any], released: Released, noise: Any) -> list[float]:
+            estimates: list[float] = stage.release(CellCounts(**seen), released, noise).estimates.tolist()
+            return estimates
+
+        return (Stage(stage.name, summarise, release),)
+
+
+def histogram_case(
+    *,
+    epsilon: Number,
+    adjacency: Adjacency = "add_remove",
+    method: str = "hybrid",
+    kind: type[ShareHistogram] = ShareHistogram,
+) -> Case:
+    """Return ``share-histogram`` as an audit sees it, by ward.
+
+    Examples
+    --------
+    >>> len(histogram_case(epsilon="1", adjacency="replace").worst_pair[0])
+    2
+    """
+    query = kind(by=["ward"], policy="adults", method=method, epsilon=epsilon)
+    return _HistogramCase(
+        name=f"share-histogram, {method}, records, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        # In the replace form a record leaves one cell and another comes to a cell.
+        sensitivity={"histogram": Sensitivity(1 if adjacency == "add_remove" else 2, _moved)},
+        worst_pair=worst_pair(adjacency, 1),
+        # What is smoothed after noise was added shows less of it.
+        tight=False,
+        direction="forward",
+        adjacency=adjacency,
+        rules=RULES,
+    )
+
+
+def _moved(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
+    """Return by how much all counts moved; infinite if a non-sensitive one fell."""
+    if (second["non_sensitive"] < first["non_sensitive"]).any():
+        return math.inf
+    return float(np.abs(second["every"] - first["every"]).sum())
+
+
+def _released(run: Run) -> Case:
+    """Return the case of a histogram that is released in another way; its claims stay the real one's."""
+
+    class BrokenHistogram(ShareHistogram):
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            (stage,) = super().stages(bound)
+
+            def release(cells: CellCounts, released: Released, noise: Noise) -> ReleasedHistogram:
+                return ReleasedHistogram(bound.by, run(cells, bound, noise))
+
+            return (dataclasses.replace(stage, release=release),)
+
+    return histogram_case(epsilon="1", kind=BrokenHistogram)
+
+
+def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
+    """Leave empty cells empty."""
+    drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
+    return np.where(cells.every > 0, drawn + 1, 0)
+
+
+SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "histogram: non-sensitive counts as they are",
+        "bound",
+        lambda: _released(lambda cells, bound, noise: cells.non_sensitive),
+    ),
+    Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only)),
+)

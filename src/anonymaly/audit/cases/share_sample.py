@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``share-sample`` claims, written from GUARANTEE.md rather than from code, and broken variants."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations, permutations
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.ask.table import Table
+from anonymaly.audit.case import Case, Outcomes, Sensitivity
+from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.recording import DATA_ARGUMENTS
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.readings import matches, non_sensitive
+from anonymaly.declare.rules import Policy
+from anonymaly.engine.columns import NON_SENSITIVE
+from anonymaly.noise import Noise
+from anonymaly.promise import Database
+from anonymaly.questions.share_sample.mechanism import kept_probability, release_sample
+from anonymaly.questions.share_sample.query import ShareSample
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+# How many coins are flipped, and how many records put in order, depends on what is there, as it must.
+SIZES = MappingProxyType(
+    {**DATA_ARGUMENTS, "bernoulli": frozenset({"size"}), "permutation": frozenset({"size"})}
+)
+Release = Callable[[pa.RecordBatchReader, Fraction, Noise], Table]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The records that a release starts from, in an order of their own: only which they are matters."""
+
+    wards: tuple[str, ...]
+    records: pa.Table = dataclasses.field(compare=False)
+
+
+class _SampleCase(Case):
+    """The case, with samples written as their wards' letters, which can be counted."""
+
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        (stage,) = super().stages(bound)
+
+        def summarise(table: ir.Table, released: Released) -> _Seen:
+            records = stage.summarise(table, released).read_all().sort_by("ward").combine_chunks()
+            return _Seen(_letters(records), records)
+
+        def release(seen: _Seen, released: Released, noise: Any) -> str:
+            sample = stage.release(seen.records.to_reader(), released, noise)
+            return "".join(_letters(sample.to_arrow()))
+
+        return (Stage(stage.name, summarise, release),)
+
+
+def sample_case(
+    *,
+    epsilon: Number,
+    adjacency: Adjacency = "add_remove",
+    max_rows: int | None = None,
+    kind: type[ShareSample] = ShareSample,
+) -> Case:
+    """Return ``share-sample`` as an audit sees it.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    max_rows : int, optional
+        Protect persons of up to this number of rows; rows without it.
+    kind : type
+        The question's type: ``ShareSample``, or a broken variant of it.
+
+    Examples
+    --------
+    >>> case = sample_case(epsilon="1")
+    >>> {text: round(chance, 3) for text, chance in case.outcomes(case.worst_pair[1]).items()}
+    {'': 0.135, 'B': 0.233, 'A': 0.233, 'BA': 0.2, 'AB': 0.2}
+    """
+    rows = max_rows or 1
+    person = None if max_rows is None else "name"
+    query = kind(policy="adults", columns=["ward"], epsilon=epsilon)
+    kept = -math.expm1(-float(to_fraction(query.cost)) / rows)
+
+    def outcomes(records: Database) -> Outcomes:
+        """Judge by hand, and keep each record with 1 − e^-ε; every order is equally likely: Lemmas S1, S2."""
+        wards = _wards(records, person)
+        law: dict[str, float] = {}
+        subsets = chain.from_iterable(combinations(wards, size) for size in range(len(wards) + 1))
+        for chosen in subsets:
+            chance = kept ** len(chosen) * (1 - kept) ** (len(wards) - len(chosen))
+            orders = Counter("".join(order) for order in permutations(chosen))
+            for text, times in orders.items():
+                law[text] = law.get(text, 0.0) + chance * times / math.factorial(len(chosen))
+        return law
+
+    unit = f"persons with up to {rows} rows" if person else "records"
+    return _SampleCase(
+        name=f"share-sample, {unit}, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        sensitivity={"sample": Sensitivity(rows, _growth)},
+        worst_pair=worst_pair(adjacency, rows),
+        direction="forward",
+        outcomes=outcomes,
+        adjacency=adjacency,
+        person=person,
+        max_rows=max_rows,
+        rules=RULES,
+        data_arguments=SIZES,
+    )
+
+
+def _sensitive(row: Mapping[str, Any]) -> bool:
+    age = row["age"]
+    known = age is not None and not math.isnan(age) and 0 <= age <= 120
+    return not (known and age >= 18 and row["consent"] is True)
+
+
+def _wards(records: Database, person: str | None) -> list[str]:
+    """Return the wards of those that are not sensitive; a person is if any of their rows is."""
+    owner = [None if person is None else row.get(person) for row in records]
+    bad = {name for name, row in zip(owner, records, strict=True) if name is not None and _sensitive(row)}
+    return [
+        _letter(row["ward"])
+        for name, row in zip(owner, records, strict=True)
+        if name not in bad and not _sensitive(row)
+    ]
+
+
+def _letter(ward: str | None) -> str:
+    return "-" if ward is None else ward[0]
+
+
+def _letters(records: pa.Table) -> tuple[str, ...]:
+    return tuple(map(_letter, records.column("ward").to_pylist()))
+
+
+def _growth(first: _Seen, second: _Seen) -> float:
+    """Return how many records came; infinite if one went, which a one-sided promise must not show."""
+    before, after = Counter(first.wards), Counter(second.wards)
+    return math.inf if before - after else (after - before).total()
+
+
+def _released(release: Release, **options: Any) -> Case:
+    """Return the case of a sample that is released in another way; its claims stay those of the real one."""
+
+    class BrokenSample(ShareSample):
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            (stage,) = super().stages(bound)
+            changed = dataclasses.replace(
+                stage, release=lambda records, released, noise: release(records, bound.rate, noise)
+            )
+            return (changed,)
+
+    return sample_case(**{"epsilon": "1", **options, "kind": BrokenSample})
+
+
+def _suppress(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Release all that is not sensitive: access control, and the Suppress of personalised privacy."""
+    table = records.read_all()
+    return Table.of(records.schema, [table.take(pa.array(noise.permutation(len(table))))])
+
+
+def _in_order(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Leave records in the table's order."""
+    table = records.read_all()
+    kept = noise.bernoulli(kept_probability(rate), len(table))
+    return Table.of(records.schema, [table.take(pa.array(np.flatnonzero(kept)))])
+
+
+def _at_least_one(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    """Draw again as long as nothing is kept, so that nobody is disappointed."""
+    table = records.read_all()
+    while True:
+        sample = release_sample(table.to_reader(), rate, noise)
+        if len(sample) or not len(table):
+            return sample
+
+
+def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
+    return release_sample(records, 2 * rate, noise)
+
+
+class _NullPasses(Dataset):
+    """Takes what is unknown for harmless."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table
+        verdict = matches(policy.predicate(self.declaration.columns), view).fill_null(True)
+        return view.mutate(**{NON_SENSITIVE: verdict})
+
+
+class _Clamped(Dataset):
+    """Moves values into their domain before it judges them."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table.mutate(age=self.table.age.clip(0, 120))
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
+
+
+class _RowByRow(Dataset):
+    """Judges each row of a person by itself."""
+
+    def judged(self, policy: Policy) -> ir.Table:
+        view = self.table
+        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
+
+
+def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
+    return dataclasses.replace(sample_case(epsilon="1", **options), dataset_type=kind)
+
+
+def order_kept() -> Case:
+    """Return the case of a sample in the table's order; few draws show it."""
+    return _released(_in_order)
+
+
+SHARE_SAMPLE_MUTANTS: tuple[Mutant, ...] = (
+    Mutant("Suppress (exclusion attack)", "bound", lambda: _released(_suppress)),
+    Mutant("kept as if ε were twice as large", "bound", lambda: _released(_doubled)),
+    Mutant("kept as if a person had one row", "bound", lambda: _released(_doubled, max_rows=2)),
+    Mutant("drawn again when empty", "bound", lambda: _released(_at_least_one, max_rows=2)),
+    Mutant("null passes", "replay", lambda: _of_dataset(_NullPasses)),
+    Mutant("judged after clamping", "replay", lambda: _of_dataset(_Clamped)),
+    Mutant("a person judged row by row", "replay", lambda: _of_dataset(_RowByRow, max_rows=2)),
+)

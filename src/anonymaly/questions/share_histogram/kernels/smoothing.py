@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise taken out of released counts again: runs of cells that noise alone tells apart get one level.
+
+Only released numbers and public rates are used, so it costs nothing (Lemma 0). Let the released counts be
+true counts plus two-sided noise of a rate r. Then r·Σ|released - level| is minus the log-likelihood of a
+level, up to a constant, and the median is the best level. The row is cut into runs so that this cost plus a
+price for each run is smallest, by dynamic programming over runs of 1, 2, 4, ... cells; `methods/prices.py`
+has the prices.
+
+Where a total was released for a run of cells, each cell has an equal share of it: Σ|share - level| over the
+run is then |total - run·level|, so the same cost is the likelihood of the totals.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+
+from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.compiled import compiled
+from anonymaly.questions.share_histogram.kernels.windows import Numbers, deviations
+from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
+
+
+def smooth(released: Numbers, rate: Fraction) -> Numbers:
+    """Return a level for each cell, none negative; integers give integers.
+
+    Parameters
+    ----------
+    released : array
+        Counts with two-sided geometric noise, or equal shares of totals that have it.
+    rate : Fraction
+        The noise's rate.
+
+    Examples
+    --------
+    >>> smooth(np.array([1, -2, 0, 1, 41, 38, 40, 40]), Fraction(1)).tolist()
+    [0, 0, 0, 0, 40, 40, 40, 40]
+    """
+    cells = len(released)
+    speed = float(rate)
+    price = run_price(cells, speed)
+    sums, medians = deviations(released)
+    sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
+    zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])
+    _cheapest(sums, medians, zeros, speed, price, ZEROS_PRICE * log(cells), sizes, costs)
+    levels = np.zeros_like(released)
+    _levels(medians, sizes, LEAST_LEVEL / speed, levels)
+    return levels
+
+
+@compiled
+def _cheapest(
+    sums: Numbers,
+    medians: Numbers,
+    zeros: Floats,
+    rate: float,
+    price: float,
+    zeros_price: float,
+    sizes: Integers,
+    costs: Floats,
+) -> None:
+    """Fill in the cheapest cost of the first cells, and the last run's size: k, or -1 - k for zeros."""
+    for end in range(1, len(costs)):
+        best = np.inf
+        for size in range(sums.shape[0]):
+            start = end - (1 << size)
+            if start < 0:
+                break
+            cost = costs[start] + rate * (zeros[end] - zeros[start]) + zeros_price
+            if cost < best:
+                best, sizes[end] = cost, -1 - size
+            if medians[size, end] > 0:
+                cost = costs[start] + rate * sums[size, end] + price
+                if cost < best:
+                    best, sizes[end] = cost, size
+        costs[end] = best
+
+
+@compiled
+def _levels(medians: Numbers, sizes: Integers, least: float, levels: Numbers) -> None:
+    end = len(sizes) - 1
+    while end > 0:
+        size = sizes[end]
+        start = end - (1 << (size if size >= 0 else -1 - size))
+        if size >= 0 and medians[size, end] >= least:
+            levels[start:end] = medians[size, end]
+        end = start

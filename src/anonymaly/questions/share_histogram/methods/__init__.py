@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of methods that release a histogram; ``rates.py`` says what ε buys in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from anonymaly.questions.share_histogram.methods import rates as rates_of
+from anonymaly.questions.share_histogram.methods.method import HistogramMethod
+
+METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            HistogramMethod(
+                "auto", "one_sided", "hybrid or one_sided_l1, by how many records are sensitive",
+                rates_of.auto, True, True,
+            ),
+            HistogramMethod(
+                "hybrid", "one_sided",
+                "the non-sensitive counts by one_sided_l1 plus the sensitive ones by smoothed",
+                rates_of.hybrid, True, True,
+            ),
+            HistogramMethod(
+                "one_sided", "one_sided", "the non-sensitive counts minus one-sided noise",
+                rates_of.one_sided, False, True,
+            ),
+            HistogramMethod(
+                "one_sided_l1", "one_sided",
+                "the non-sensitive counts minus one-sided noise, 0 where negative, else plus its median",
+                rates_of.one_sided, False, True,
+            ),
+            HistogramMethod(
+                "sample", "one_sided", "the histogram of a sample of the non-sensitive records",
+                rates_of.sample, False, True,
+            ),
+            HistogramMethod(
+                "geometric", "geometric", "all counts plus two-sided noise",
+                rates_of.geometric, True, False,
+            ),
+            HistogramMethod(
+                "smoothed", "geometric",
+                "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
+                rates_of.geometric, True, False,
+            ),
+            HistogramMethod(
+                "dawa", "dawa", "totals of privately chosen buckets plus two-sided noise, levelled",
+                rates_of.dawa, True, False,
+            ),
+            HistogramMethod(
+                "dawaz", "dawa", "dawa, with cells set to 0 that seem to hold no non-sensitive records",
+                rates_of.dawaz, True, True,
+            ),
+        )
+    }
+)  # fmt: skip

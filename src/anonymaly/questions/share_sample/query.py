@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question ``share-sample``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field, StrictStr
+
+from anonymaly.ask.query import Example, Query
+from anonymaly.core.epsilon import Number
+from anonymaly.core.value import Ordered
+from anonymaly.declare.domain import Categories, Flag, Interval
+from anonymaly.declare.rules import Policy
+
+
+class ShareSample(Query):
+    """Which records may be published as they are?
+
+    Each record that is not sensitive is kept with probability 1 − e^-ε.
+
+    Examples
+    --------
+    >>> import anonymaly as am
+    >>> am.ShareSample(policy="adults", columns=["age", "ward"], epsilon=1).describe()
+    "a sample of the records that are not sensitive under 'adults', with age, ward"
+    """
+
+    question: ClassVar[str] = "share-sample"
+    media_type: ClassVar[str] = "application/vnd.apache.parquet"
+    tabular: ClassVar[bool] = True
+
+    policy: StrictStr
+    """The name of a declared policy, which says who is not sensitive."""
+
+    columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(min_length=1)
+    """A declared column to publish; give it once for each."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, policy: str, columns: Sequence[str], epsilon: Number) -> None: ...
+
+    @classmethod
+    def example(cls) -> Example:
+        """Publish some of the adults who agreed."""
+        return Example(
+            query=cls(policy="adults", columns=["age", "ward"], epsilon="0.5"),
+            records={
+                "age": [71, 64, 16, 80, 33, 62, None],
+                "ward": ["A", "A", "A", "B", "A", "A", "B"],
+                "consent": [True, False, True, True, None, True, True],
+            },
+            columns={"age": Interval(0, 120), "ward": Categories(["A", "B"]), "consent": Flag()},
+            rules={"adults": Policy("age >= 18 and consent")},
+        )
+
+    def describe(self) -> str:
+        """Say what is published."""
+        who = f"a sample of the records that are not sensitive under {self.policy!r}"
+        return f"{who}, with {', '.join(self.columns)}"

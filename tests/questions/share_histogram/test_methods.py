@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the methods give: what is conserved, what is never exceeded, and how near they come."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import groupby
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymaly.core.arrays import Integers
+from anonymaly.errors import InputError
+from anonymaly.noise import Noise, one_sided_geometric_quantile
+from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.methods import METHODS, one_sided
+from anonymaly.questions.share_histogram.methods.dawa import redistribute
+
+
+def table(seed: int, bins: int = 300) -> tuple[Integers, Integers]:
+    """Steps and spikes among zeros, and a part of them."""
+    generator = np.random.default_rng(seed)
+    every = np.zeros(bins, np.int64)
+    every[bins // 3 : bins // 2] = 400
+    every[generator.integers(0, bins, 10)] = 5_000
+    return every, generator.binomial(every, 0.5)
+
+
+def release(name: str, every: Integers, others: Integers, epsilon: Fraction, seed: int = 1) -> Integers:
+    method = METHODS[name]
+    rates = method.rates(int(epsilon * 10**9), adjacency="replace", bins=len(every))
+    return method.run(every, others, rates=rates, noise=Noise.seeded(seed))
+
+
+@pytest.mark.parametrize("name", ["geometric", "smoothed", "dawa", "dawaz", "hybrid", "auto"])
+def test_methods_that_read_every_record_are_exact_at_a_vast_epsilon(name: str) -> None:
+    every, _ = table(1)
+    others = every - (every > 0)  # so that no bin looks empty
+    np.testing.assert_allclose(release(name, every, others, Fraction(900)), every)
+
+
+@pytest.mark.parametrize("name", ["one_sided", "one_sided_l1", "sample"])
+def test_methods_that_read_non_sensitive_records_alone_are_exact_for_those(name: str) -> None:
+    every, others = table(2)
+    assert (release(name, every, others, Fraction(900)) == others).all()
+
+
+@pytest.mark.parametrize("name", ["one_sided", "sample"])
+def test_true_counts_are_never_exceeded(name: str) -> None:
+    every, others = table(3)
+    assert (release(name, every, others, Fraction(1, 10)) <= others).all()
+
+
+def test_the_sample_keeps_the_share_it_says() -> None:
+    every, others = table(4)
+    kept = release("sample", every, others, Fraction(1)).sum() / others.sum()
+    assert abs(kept - (1 - np.exp(-1))) < 0.01
+
+
+def test_the_median_is_added_to_positive_counts_alone() -> None:
+    every, others = table(5)
+    plain = release("one_sided", every, others, Fraction(1, 10))
+    median = one_sided_geometric_quantile(Fraction(1, 10), Fraction(1, 2))
+    expected = np.where(plain > 0, plain + median, 0)
+    assert (release("one_sided_l1", every, others, Fraction(1, 10)) == expected).all()
+
+
+@pytest.mark.parametrize("name", ["one_sided_l1", "sample", "smoothed", "dawa", "dawaz", "hybrid", "auto"])
+def test_these_counts_are_never_negative(name: str) -> None:
+    every, others = table(6)
+    assert release(name, every, others, Fraction(1, 10)).min() >= 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=30))
+def test_every_piece_keeps_its_mass_unless_all_of_it_is_empty(cells: list[tuple[int, bool]]) -> None:
+    model, empty = np.array([float(c) for c, _ in cells]), np.array([e for _, e in cells])
+    found = redistribute(model, empty)
+    assert not found[empty].any()
+    start = 0
+    for _, piece in groupby(model):
+        end = start + len(list(piece))
+        expected = 0.0 if empty[start:end].all() else model[start:end].sum()
+        assert found[start:end].sum() == pytest.approx(expected)
+        start = end
+
+
+def test_pieces_are_told_apart_at_any_size() -> None:
+    huge = np.array([2.0**60, 2.0**60, 0.0])
+    assert redistribute(huge, np.array([True, False, False])).tolist() == [0.0, 2.0**61, 0.0]
+
+
+def test_smoothing_keeps_steps_and_spikes_and_drops_noise() -> None:
+    every, _ = table(7, 2000)
+    noise = Noise.seeded(1).two_sided_geometric(Fraction(1, 2), 2000)
+    found = smooth(every + noise, Fraction(1, 2))
+    assert np.abs(found - every).sum() < 0.05 * np.abs(noise).sum()
+    assert not smooth(noise, Fraction(1, 2)).any()
+
+
+def test_smoothing_zeroes_what_noise_hides() -> None:
+    assert not smooth(np.array([3, 4, 3, 3]), Fraction(1, 2)).any()
+    assert smooth(np.array([300, 400, 300, 300]), Fraction(1, 2)).all()
+
+
+def test_auto_leaves_few_sensitive_records_out_and_many_in() -> None:
+    bins, epsilon = 1000, Fraction(1)
+    others = np.full(bins, 50)
+    for sensitive, expected in ((1, "one_sided_l1"), (100, "hybrid")):
+        every = others.copy()
+        every[::100] += sensitive * 10
+        found = release("auto", every, others, epsilon)
+        reads_sensitive = bool(np.abs(found - others)[::100].mean() > 50)
+        assert reads_sensitive == (expected == "hybrid")
+    assert one_sided.FEW * bins > 10
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_single_bin_and_no_records_are_fine(name: str) -> None:
+    for every in ([0], [5], [0, 0, 0]):
+        counts = np.array(every)
+        assert len(release(name, counts, counts, Fraction(1))) == len(every)
+
+
+@pytest.mark.parametrize(
+    ("every", "others", "reason"),
+    [
+        ([1, 2], [1], "has 1 bins where all records have 2"),
+        ([1, 2], [2, 2], "more records in a bin"),
+        ([1, -2], [1, -2], "negative"),
+        ([], [], "at least one count"),
+        ([[1]], [[1]], "one row"),
+    ],
+)
+def test_counts_that_fit_no_table_are_refused(every: list[int], others: list[int], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        release("hybrid", np.array(every, np.int64), np.array(others, np.int64), Fraction(1))
+
+
+def test_only_methods_that_look_at_the_policy_need_one() -> None:
+    assert {name for name, method in METHODS.items() if not method.reads_non_sensitive} == {
+        "geometric",
+        "smoothed",
+        "dawa",
+    }
+    every, others = table(8)
+    for name, method in METHODS.items():
+        found = release(name, every, others, Fraction(1))
+        if not method.reads_non_sensitive:
+            assert (found == release(name, every, every, Fraction(1))).all()
+        if not method.reads_every:
+            assert (found == release(name, others, others, Fraction(1))).all()
