@@ -124,6 +124,7 @@ class Curator:
             columns=declared.columns,
             rules="any" if declared.any_rule else declared.rules,
             public=declared.public,
+            questions=declared.questions,
         )
         account = self.accountant
         opened = declared.name in account.ledger.accounts()

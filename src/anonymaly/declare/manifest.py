@@ -14,7 +14,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.rate import Adjacency
-from anonymaly.core.value import Value
+from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
@@ -44,6 +44,7 @@ class Manifest(Value):
     ledger: StrictStr | None = None
     anchor: StrictStr | None = None
     store: StrictStr | None = None
+    questions: tuple[StrictStr, ...] = added(())
 
     @field_validator("version", mode="before")
     @classmethod
@@ -106,6 +107,7 @@ class Manifest(Value):
             "person": self.person,
             "max_rows": self.max_rows,
             "public": self.public,
+            "questions": self.questions,
         }
 
     def ledger_location(self, folder: Path) -> str:
