@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
-from anonymaly.ask.drawing import Source
+from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.rate import Adjacency
@@ -229,7 +229,7 @@ class Curator:
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> DrawSource:
         # Imports Ibis, DuckDB and numba, which previews, statements and stored answers never need.
         from anonymaly.ask.reader import Reader  # noqa: PLC0415
 

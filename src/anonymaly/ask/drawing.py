@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the two halves of a curator meet.
 
-`reader` holds the table and `accountant` the ledger. ``Source.ready`` is called before the charge, the
+`reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, the
 ``Draw`` that it returns after it. Nothing passes between the two that depends on a row but the released
 value itself, so they can live in two processes.
 """
@@ -29,7 +29,7 @@ class Failed:
 Draw = Callable[[BinaryIO], Failed | None]  # writes one value to a file, or says where that failed
 
 
-class Source(Protocol):
+class DrawSource(Protocol):
     """What an accountant needs of the table."""
 
     def ready(self, bound: Binding) -> Draw:
