@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
 
+from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.drawing import DrawSource
@@ -18,7 +19,6 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged, Refused
 from anonymaly.ledger.statement import Statement
-from anonymaly.noise import Noise
 
 
 class Curator:
@@ -120,7 +120,8 @@ class Curator:
         other = Dataset(
             source,
             name=declared.name,
-            version=f"{declared.version} part {Noise.system().uniform(2**64):016x}",
+            # Looked up here, because `Noise` is compiled code that previews and statements do without.
+            version=f"{declared.version} part {noise.Noise.system().uniform(2**64):016x}",
             columns=declared.columns,
             rules="any" if declared.any_rule else declared.rules,
             public=declared.public,
