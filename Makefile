@@ -5,9 +5,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
-CHECKED := src tests benchmarks examples docs
+CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo test lint types imports check docs snapshots lock bench clean
+.PHONY: demo test lint types imports check docs snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
@@ -39,11 +39,15 @@ bench: .venv/.dev
 	  echo "$$name"; $(BIN)/python -W ignore $$name --json > benchmarks/results/$$(basename $$name .py).json || exit 1; \
 	done
 
+# make reproduce PAPER=pcor DATA=DIR; without PAPER it lists the papers. OPTIONS are the paper's own settings.
+reproduce: .venv/.dev
+	$(BIN)/python -m studies $(PAPER) $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --extra broker --group build -o requirements/run.txt pyproject.toml
+	  --extra all --group build -o requirements/run.txt pyproject.toml
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra postgres --extra broker --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
+	  --extra all --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
 
 .venv/.uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "anonymaly needs Python 3.11 or newer; set PYTHON=")'

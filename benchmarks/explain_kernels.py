@@ -7,7 +7,7 @@ The table is synthetic: three attributes of 9, 8 and 8 values and a salary in ce
 one far in the tail and the median. The naive cost is measured on random contexts: choose the rows, then call
 the plain detector, or scikit-learn's LocalOutlierFactor, on their values. Every kernel is called once before
 it is timed, so compilation (some seconds, once per installation) is not in the figures; nor is the summary,
-the engine's work. Each figure is the best of the repeats; processor seconds divided by the cores tell what a
+the engine's work. Each figure is the best of the repeats; processor seconds divided by the cores say what a
 quiet machine would need.
 """
 
@@ -28,9 +28,10 @@ from sklearn.neighbors import LocalOutlierFactor as SklearnLocalOutlierFactor
 from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.kernels import GrubbsKernel, HistogramKernel, Kernel, LofKernel, populations
-from anonymaly.questions.explain.populations import totals
-from anonymaly.questions.explain.search import SAMPLES, SEARCHES, STARTS, TRIES
+from anonymaly.questions.explain.kernels import kernel_type
+from anonymaly.questions.explain.kernels.kernel import Kernel
+from anonymaly.questions.explain.kernels.populations import populations, totals
+from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
 from anonymaly.questions.explain.space import ContextSpace
 
 SIZES = (9, 8, 8)
@@ -63,35 +64,13 @@ def make_table(records: int) -> tuple[Integers, Integers]:
 
 def make_kernel(
     detector: Detector, space: ContextSpace, cells: Integers, values: Integers, at: int
-) -> Kernel:
+) -> Kernel[Any, Any]:
     """Summarise the other records of each cell, and hand the summary over."""
-    value = int(values[at])
+    kind, value = kernel_type(detector), int(values[at])
     cells, values = np.delete(cells, at), np.delete(values, at)
-    if isinstance(detector, LocalOutlierFactor):
-        sides = [
-            ragged(space, cells[side], values[side], sign, 2 * detector.k)
-            for side, sign in ((values <= value, -1), (values > value, 1))
-        ]
-        return LofKernel(space, value, *sides[0], *sides[1], detector)
-    if isinstance(detector, Grubbs):
-        distances = values - value
-        squares = distances.astype(object) ** 2
-        sums, exact = np.zeros(space.cells, np.int64), np.zeros(space.cells, object)
-        np.add.at(sums, cells, distances)
-        np.add.at(exact, cells, squares)
-        return GrubbsKernel(space, np.bincount(cells, minlength=space.cells), sums, list(exact), detector)
-    assert isinstance(detector, Histogram)
-    return HistogramKernel(space, value, *ragged(space, cells, values, 1, len(values)), detector)
-
-
-def ragged(
-    space: ContextSpace, cells: Integers, values: Integers, sign: int, most: int
-) -> tuple[Integers, Integers]:
-    order = np.lexsort((sign * values, cells))
-    cells, values = cells[order], values[order]
-    place = np.arange(len(cells)) - np.searchsorted(cells, np.arange(space.cells))[cells]
-    kept = place < most
-    return values[kept], np.concatenate([[0], np.cumsum(np.bincount(cells[kept], minlength=space.cells))])
+    order = np.lexsort((values, cells))
+    summary = kind.needs(detector).of(cells[order], values[order], value, space.cells)
+    return kind(space, summary, detector)
 
 
 def naive_cost(
@@ -119,21 +98,18 @@ def scikit_learn(values: Integers, position: int) -> bool:
 class Searched:
     """A breadth-first search with its blind starts and 50 visits, after the summary."""
 
-    def __init__(self, space: ContextSpace, kernel: Kernel, counts: Integers, start: int) -> None:
+    def __init__(self, space: ContextSpace, kernel: Kernel[Any, Any], counts: Integers, start: int) -> None:
         self.free_bits, self.valid = space.free_bits, kernel.valid_at
-        self._start = start
+        self._settings = SearchSettings(start=start)
         self._space, self._counts = space, counts
 
     def utility(self, contexts: Integers) -> Integers:
         return totals(self._space, contexts, self._counts)
 
     def run(self) -> None:
-        rate = SEARCHES["breadth_first"].rate(
-            200_000_000, samples=SAMPLES, starts=STARTS, adjacency="add_remove"
-        )
-        SEARCHES["breadth_first"].run(
-            self, rate=rate, noise=Noise.system(), start=self._start, starts=STARTS, tries=TRIES
-        )
+        search = SEARCHES["breadth_first"]
+        rate = search.rate(200_000_000, self._settings, adjacency="add_remove")
+        search.run(self, self._settings, rate=rate, noise=Noise.system())
 
 
 def measure(records: int, sample: int, repeats: int) -> list[dict[str, Any]]:

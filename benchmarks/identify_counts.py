@@ -32,7 +32,8 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import KDTree
 
 from anonymaly.core.arrays import Floats
-from anonymaly.questions.identify.balls import BallCounts, Balls, count_balls
+from anonymaly.questions.identify.balls import BallCounts, Balls
+from anonymaly.questions.identify.kernels.counter import count_balls
 
 ROWS, RADIUS, BETA, EXTRA = 284_807, 6.7, 1022, 277
 SCALES = np.array([2, 1.7, 1.5, 1.4, 1.35, 1.3])

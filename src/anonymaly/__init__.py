@@ -12,6 +12,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from anonymaly.core import extras as _extras
 from anonymaly.version import __version__ as __version__
 
 
@@ -28,16 +29,28 @@ def _read_homes() -> dict[str, str]:
 
 
 _HOMES = _read_homes()
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+_EXTRA_ROOMS = {"anonymaly.estimators": "estimators"}  # room → the extra without which it cannot be imported
+
+
+def _extra_of(name: str) -> str | None:
+    return next((extra for room, extra in _EXTRA_ROOMS.items() if _HOMES[name].startswith(room)), None)
+
+
+# `from anonymaly import *` takes what is installed; `dir(anonymaly)` shows all there is.
+__all__ = sorted(  # noqa: PLE0605
+    name for name in _HOMES if (extra := _extra_of(name)) is None or not _extras.missing(extra)
+)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'anonymaly' has no attribute {name!r}")
+    if extra := _extra_of(name):
+        _extras.require(extra, name)
     found = vars(importlib.import_module(_HOMES[name])).get(name)
     # A module below its home is not an attribute of it before it is imported.
     return importlib.import_module(f"{_HOMES[name]}.{name}") if found is None else found
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(_HOMES)

@@ -32,7 +32,7 @@ from anonymaly.questions import identify as identify
 from anonymaly.questions.count.query import Count as Count
 from anonymaly.questions.explain.query import Explain as Explain
 from anonymaly.questions.identify.query import Identify as Identify
-from anonymaly.questions.identify.query import Lookahead as Lookahead
+from anonymaly.questions.lookahead.query import Lookahead as Lookahead
 from anonymaly.questions.score.query import Score as Score
 from anonymaly.questions.score.value import Model as Model
 from anonymaly.questions.share_histogram.query import ShareHistogram as ShareHistogram

@@ -14,6 +14,7 @@ AnonymalyError
 │   ├── LedgerMissing          it is not there, and was not to be made
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
+├── ExtraMissing               an optional package is not installed (exit code 2)
 └── AnswerFailed               charged, without an answer; says the same whatever the rows (exit code 1)
 
 No message ever contains a value from a row, a number of rows, or an engine's own error text.
@@ -124,6 +125,10 @@ class LedgerDamaged(LedgerError):
 
 class LedgerBehindAnchor(LedgerError):
     """The ledger is older than its anchor: a restored copy."""
+
+
+class ExtraMissing(AnonymalyError, ImportError):
+    """An optional package is not installed; the next step is the command that installs it."""
 
 
 class AnswerFailed(AnonymalyError):

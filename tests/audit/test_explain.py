@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.explain_case import explain_case
-from anonymaly.audit.explain_mutants import EXPLAIN_MUTANTS
+from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS, explain_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.identify_case import identify_case
-from anonymaly.audit.identify_mutants import IDENTIFY_MUTANTS
-from anonymaly.audit.lookahead_case import LOOKAHEAD_MUTANTS, lookahead_case
+from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS, identify_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
 from anonymaly.questions.identify.query import Identify
@@ -80,24 +78,6 @@ def test_the_question_itself_is_not_rejected_on_the_mutants_pairs() -> None:
 def _mended(broken: Any) -> Any:
     """The mutant's tables and charge, with the real question."""
     return dataclasses.replace(broken, query=Identify.read(broken.query.to_dict()))
-
-
-@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
-def test_lookahead_passes_every_layer(adjacency: Any) -> None:
-    report = audit(
-        lookahead_case(epsilon="1", adjacency=adjacency),
-        seed=1,
-        rounds=0,
-        samples=SAMPLES,
-        fit_samples=FIT,
-        power=POWER,
-    )
-    assert report.passed, str(report)
-
-
-@pytest.mark.parametrize("mutant", LOOKAHEAD_MUTANTS, ids=lambda mutant: mutant.name)
-def test_every_mutant_of_lookahead_is_rejected_by_its_layer(mutant: Mutant) -> None:
-    assert mutant.is_rejected(seed=1, samples=SAMPLES)
 
 
 def test_mutants_have_names_of_their_own() -> None:

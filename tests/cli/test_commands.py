@@ -206,6 +206,14 @@ def test_errors_are_json_when_asked_for(run: Run) -> None:
     assert error["next_step"]
 
 
+def test_a_command_that_moved_away_says_where_to(run: Run) -> None:
+    for arguments in (["reproduce"], ["reproduce", "score", "--data", "public"]):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert "make reproduce PAPER=" in done.stderr
+    assert "reproduce" not in run("--help").stdout
+
+
 def test_an_empty_table_is_answered_and_charged_like_any_other(run: Run, folder: Path) -> None:
     (folder / "patients.csv").write_text("age,ward\n")
     done = run("count", "patients.yaml", "--epsilon", "0.1")

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import anonymaly
+import studies
 
 MODULES = sorted(
     module.name
-    for module in pkgutil.walk_packages(anonymaly.__path__, "anonymaly.")
+    for package in (anonymaly, studies)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not module.name.endswith("__main__")
 )
 

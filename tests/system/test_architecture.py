@@ -19,6 +19,7 @@ import anonymaly
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anonymaly"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "os.urandom"}
 MAY_DRAW = {"noise", "audit", "ledger"}  # the ledger draws names for itself and waits of random length
 ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql"}
@@ -39,11 +40,11 @@ def _names(path: Path) -> list[str]:
 
 
 def _part(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else ROOT).parts[0].removesuffix(".py")
 
 
 def test_randomness_comes_from_noise_alone() -> None:
-    for path in SOURCES:
+    for path in SOURCES + STUDIES:
         drawn = {
             name
             for name in _names(path)
@@ -79,7 +80,7 @@ def test_budget_is_reserved_by_the_curator_and_by_sensors_alone() -> None:
 
 
 def test_nothing_is_evaluated_or_pickled() -> None:
-    for path in SOURCES:
+    for path in SOURCES + STUDIES:
         tree = ast.parse(path.read_text("utf-8"))
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert not called & {"eval", "exec", "compile", "pickle.loads", "pickle.load", "pickle.dumps"}, path
@@ -87,7 +88,7 @@ def test_nothing_is_evaluated_or_pickled() -> None:
 
 
 def test_every_file_has_its_licence_line() -> None:
-    for path in [*SOURCES, *PACKAGE.rglob("*.pyi"), *(ROOT / "tests").rglob("*.py")]:
+    for path in [*SOURCES, *STUDIES, *PACKAGE.rglob("*.pyi"), *(ROOT / "tests").rglob("*.py")]:
         assert path.read_text("utf-8").startswith("# SPDX-License-Identifier: Apache-2.0\n"), path
 
 

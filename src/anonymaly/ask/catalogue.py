@@ -22,7 +22,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "count": "anonymaly.questions.count.query:Count",
         "explain": "anonymaly.questions.explain.query:Explain",
         "identify": "anonymaly.questions.identify.query:Identify",
-        "lookahead": "anonymaly.questions.identify.query:Lookahead",
+        "lookahead": "anonymaly.questions.lookahead.query:Lookahead",
         "score": "anonymaly.questions.score.query:Score",
         "share-sample": "anonymaly.questions.share_sample.query:ShareSample",
         "share-histogram": "anonymaly.questions.share_histogram.query:ShareHistogram",

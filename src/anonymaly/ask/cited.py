@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.rules import Policy
+from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.declare.sensitivity import who_is_sensitive
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import SensitiveUnderPolicy
@@ -67,3 +67,27 @@ def _refuse_trivial(policy: Policy, declaration: Declaration) -> None:
                 next_step="Ask a question that protects everyone: Count, or ShareHistogram without a policy "
                 'and with method="geometric", "smoothed" or "dawa".',
             )
+
+
+def cited_model(name: str, declaration: Declaration) -> AnomalyModel:
+    """Return a declared anomaly model by its name."""
+    rule = declaration.rules.get(name)
+    if rule is None:
+        raise RuleNotDeclared(
+            f"there is no rule {name!r}",
+            field="model",
+            next_step=f"Declared anomaly models: {model_names(declaration)}.",
+        )
+    if not isinstance(rule, AnomalyModel):
+        raise InputError(
+            f"the rule {name!r} is a {rule.type}, not an anomaly model",
+            field="model",
+            next_step=f"Declared anomaly models: {model_names(declaration)}.",
+        )
+    return rule
+
+
+def model_names(declaration: Declaration) -> str:
+    """List the declared anomaly models, for messages."""
+    names = [name for name, rule in declaration.rules.items() if isinstance(rule, AnomalyModel)]
+    return ", ".join(names) or "none"

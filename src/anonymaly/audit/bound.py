@@ -16,9 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from anonymaly.core.extras import load
 from anonymaly.errors import InputError
+
+stats = load("scipy.stats", "audit", "An audit")
 
 MOST_QUANTILES = 400
 MOST_OUTCOMES = 1000

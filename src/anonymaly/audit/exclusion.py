@@ -23,8 +23,6 @@ from anonymaly.core.epsilon import to_text
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Interval
 from anonymaly.declare.rules import Policy
-from anonymaly.pictures.beliefs import beliefs
-from anonymaly.pictures.charts import save
 from anonymaly.questions.share_sample.query import ShareSample
 
 ROOMS = ("office", "library", "kitchen", "laboratory", "lounge")
@@ -90,6 +88,9 @@ def exclusion_attack(epsilons: Sequence[str] = EPSILONS, *, worlds: int = WORLDS
 
 def draw_attack(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     """Draw the attacker's beliefs; return the files."""
+    from anonymaly.pictures.beliefs import beliefs  # noqa: PLC0415  (an extra, and the attack needs none)
+    from anonymaly.pictures.charts import save  # noqa: PLC0415
+
     chart = beliefs(
         [{"group": item.release, "value": item.belief, "bound": item.bound} for item in outcomes],
         title="Bob is missing from the release: is he in the smokers' lounge?",

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from anonymaly.core.extras import load
 from anonymaly.errors import InputError
+
+stats = load("scipy.stats", "audit", "An audit")
 
 LEAST_EXPECTED = 10.0  # below this the χ² law is a poor guide to the statistic's tail
 LEFT_OUT = 1e-12  # the mass beyond the window; it is added to the window's ends

@@ -12,11 +12,10 @@ import typer
 
 import anonymaly.inspect as owner
 from anonymaly.cli.output import AsJson, ManifestPath, say, say_json
+from anonymaly.core.extras import require
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
-from anonymaly.pictures.charts import save
-from anonymaly.pictures.maps import maps, squares
 from anonymaly.questions.identify.inspect import Anomalies, PrivacyMap
 
 What = Annotated[
@@ -46,6 +45,8 @@ def inspect(
     as_json: AsJson = False,
 ) -> None:
     """Show the owner exact values from the rows; nothing is charged, and nothing of it may be released."""
+    if pictures is not None:
+        require("report", "--pictures")
     dataset = Manifest.load(manifest).dataset(Path(manifest).parent)
     match what:
         case "anomalies":
@@ -103,6 +104,9 @@ def _privacy(found: PrivacyMap) -> dict[str, float]:
 
 
 def _draw(found: PrivacyMap, dataset: Dataset, folder: Path) -> list[Path]:
+    from anonymaly.pictures.charts import save  # noqa: PLC0415  (an extra, and seldom asked for)
+    from anonymaly.pictures.maps import maps, squares  # noqa: PLC0415
+
     names = found.records.column_names
     if len(names) < 2 or not len(found.epsilon):
         raise InputError(

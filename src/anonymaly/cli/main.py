@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from anonymaly.ask.catalogue import QUESTIONS, foreign, origin
 from anonymaly.cli.output import err, say_json
-from anonymaly.errors import AnonymalyError
+from anonymaly.errors import AnonymalyError, InputError
 from anonymaly.version import __version__
 
 # Each command lives in its own module, which is imported when the command is used: an engine, a ledger and
@@ -29,7 +29,6 @@ COMMANDS = {
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
     "inspect": "anonymaly.cli.inspect:inspect",
-    "reproduce": "anonymaly.cli.reproduce:reproduce",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }
@@ -64,6 +63,11 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         name = cmd_name
+        if name == "reproduce":
+            raise InputError(
+                "the papers' experiments are in the repository, not in the installed package",
+                next_step="In a checkout run: make reproduce PAPER=pcor (without PAPER it lists all papers)",
+            )
         if name not in COMMANDS and name not in foreign():
             return None
         if name not in COMMANDS and self._listing:

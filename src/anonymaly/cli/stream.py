@@ -14,6 +14,7 @@ import typer
 
 from anonymaly.cli.output import AsJson, say, say_json
 from anonymaly.core.epsilon import to_text
+from anonymaly.core.extras import require
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
 
@@ -157,13 +158,9 @@ def demo(as_json: AsJson = False) -> None:
 
 def small_broker() -> Callable[[Path], None]:
     """Return the small broker, if what it needs is installed."""
-    try:
-        from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415
-    except ImportError:
-        raise InputError(
-            "the small broker is not installed",
-            next_step="Run: pip install 'anonymaly[broker]', or use Mosquitto.",
-        ) from None
+    require("broker", "The small broker")
+    from anonymaly.stream.programs.broker import run_broker  # noqa: PLC0415
+
     return run_broker
 
 

@@ -2,7 +2,8 @@
 """Detectors by name: deterministic rules that say whether one value stands out among others.
 
 A further detector is one file in this folder: a frozen dataclass that derives from `Detector`. It is found by
-its name at once, and works for every question that tries it group by group.
+its name at once, and works for every question that tries it group by group. A file with the same name in
+``questions/explain/kernels`` makes it fast.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
-from anonymaly.detectors.detector import Detector, Summary, decimal
+from anonymaly.detectors.detector import Detector, decimal
 from anonymaly.detectors.grubbs import Grubbs
 from anonymaly.detectors.histogram import Histogram
 from anonymaly.detectors.local_outlier_factor import LocalOutlierFactor
@@ -23,7 +24,6 @@ __all__ = [
     "Histogram",
     "LocalOutlierFactor",
     "MedianAbsoluteDeviation",
-    "Summary",
     "decimal",
 ]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-
-Summary = Literal["nearest", "moments", "values"]
 
 
 class Detector(ABC):
@@ -24,10 +22,6 @@ class Detector(ABC):
     ----------
     name
         What a query calls it.
-    summary
-        What a kernel for all groups at once needs of each base cell: the ``"nearest"`` values on each side
-        of the record, ``"moments"`` (count, sum, sum of squares), or all ``"values"``. A detector without a
-        kernel of its own keeps ``"values"`` and is tried on each group in turn.
 
     Examples
     --------
@@ -37,7 +31,6 @@ class Detector(ABC):
     """
 
     name: ClassVar[str]
-    summary: ClassVar[Summary] = "values"
 
     @abstractmethod
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:

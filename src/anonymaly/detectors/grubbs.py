@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
-from anonymaly.detectors.detector import Detector, Summary, on_grid, place
+from anonymaly.detectors.detector import Detector, on_grid, place
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class Grubbs(Detector):
     alpha: float = 0.05
 
     name: ClassVar[str] = "grubbs"
-    summary: ClassVar[Summary] = "moments"
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 0.5:
@@ -58,8 +56,11 @@ def critical_ratios(members: npt.NDArray[np.int64], alpha: float) -> npt.NDArray
     >>> critical_ratios(np.array([3, 10]), 0.05).round(3).tolist()
     [1.999, 5.827]
     """
-    squared = special.stdtrit(members - 2.0, alpha / (2.0 * members)) ** 2
-    return np.asarray((members - 1.0) * squared / (members - 2.0 + squared), dtype=np.float64)
+    from anonymaly.core.student import write_shares  # noqa: PLC0415  (numba: a preview needs none)
+
+    shares = np.empty(len(members))
+    write_shares(members - 2, alpha / members, shares)
+    return (members - 1) * shares
 
 
 def exceeds(members: int, total: int, squares: int, alpha: float) -> bool:

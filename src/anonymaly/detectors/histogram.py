@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, Summary, decimal, on_grid, place
+from anonymaly.detectors.detector import Detector, decimal, on_grid, place
 
 MOST_DECIMALS = 6  # so that a kernel compares counts in 64 bits
 
@@ -30,7 +30,6 @@ class Histogram(Detector):
     fraction: float = 2.5e-3
 
     name: ClassVar[str] = "histogram"
-    summary: ClassVar[Summary] = "values"
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction < 1 or 10**MOST_DECIMALS % decimal(self.fraction).denominator:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, Summary, decimal, on_grid, place
+from anonymaly.detectors.detector import Detector, decimal, on_grid, place
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class LocalOutlierFactor(Detector):
     threshold: float = 1.5
 
     name: ClassVar[str] = "lof"
-    summary: ClassVar[Summary] = "nearest"
 
     def __post_init__(self) -> None:
         if self.k < 1:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from anonymaly.core.extras import require
 from anonymaly.engine.engine import Engine
 from anonymaly.errors import InputError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from anonymaly.engine.duckdb import DuckDB
 
 ENGINES = ("duckdb", "postgres")  # as Ibis names them: each is a module beside this one that holds its ENGINE
+EXTRAS = {"postgres": ("postgres", "A table in PostgreSQL")}  # what they need besides, and how to say so
 SCHEMES = {"postgresql": "postgres"}  # the names in addresses that differ
 REFUSED = {
     "sqlite": "SQLite columns have no types of their own, so filters on them could mean something else"
@@ -48,10 +50,13 @@ def embedded() -> DuckDB:
 
 
 def refuse_unusable(name: str) -> None:
-    """Refuse an engine, or the name in an address, that gives filters another meaning."""
+    """Refuse an engine, or the name in an address, that gives filters another meaning or is not installed."""
     if name.lower() in REFUSED:
         raise InputError(
             REFUSED[name.lower()],
             field="source",
             next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
         )
+    engine = SCHEMES.get(name, name)
+    if engine in EXTRAS:
+        require(*EXTRAS[engine])

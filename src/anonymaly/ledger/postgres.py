@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from anonymaly.core.extras import require
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
 from anonymaly.ledger.schema import (
     CONSTRAINTS,
@@ -71,22 +72,16 @@ class PostgresBackend:
 
     def engine(self) -> sa.Engine:
         """Return an engine that checks every new connection for durability."""
-        try:
-            engine = sa.create_engine(
-                self._url,
-                poolclass=sa.QueuePool,
-                pool_size=1,
-                max_overflow=0,
-                isolation_level="READ COMMITTED",
-                hide_parameters=True,
-                connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "anonymaly"},
-            )
-        except (ImportError, NoSuchModuleError):
-            raise LedgerError(
-                "needs the PostgreSQL driver, which is not installed",
-                field="ledger",
-                next_step="pip install anonymaly[postgres]",
-            ) from None
+        require("postgres", "A ledger in PostgreSQL")
+        engine = sa.create_engine(
+            self._url,
+            poolclass=sa.QueuePool,
+            pool_size=1,
+            max_overflow=0,
+            isolation_level="READ COMMITTED",
+            hide_parameters=True,
+            connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "anonymaly"},
+        )
         sa.event.listen(engine, "connect", self._set_up)
         sa.event.listen(engine, "begin", _begin)
         return engine

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anonymaly.core.arrays import Integers
-from anonymaly.detectors import Detector, Grubbs, Histogram, LocalOutlierFactor
-from anonymaly.questions.explain.kernels import (
-    GenericKernel,
-    GrubbsKernel,
-    HistogramKernel,
-    Kernel,
-    LofKernel,
+from anonymaly.detectors import Detector, Grubbs, LocalOutlierFactor
+from anonymaly.questions.explain.kernels import kernel_type
+from anonymaly.questions.explain.kernels.cells import (
+    HALF,
+    CellSummary,
+    DistanceSums,
+    NearestValues,
+    Ragged,
+    SortedValues,
 )
+from anonymaly.questions.explain.kernels.kernel import Kernel
 from anonymaly.questions.explain.space import ContextSpace
 
 
@@ -106,7 +110,11 @@ class Table:
     def naive(self, detector: Detector) -> list[bool]:
         return [detector.is_outlier(*self.in_context(index)) for index in range(self.space.size)]
 
-    def kernel(self, detector: Detector, depth: int | None = None) -> Kernel:
+    def kernel(self, detector: Detector, depth: int | None = None) -> Kernel[Any, Any]:
+        return kernel_type(detector)(self.space, self.summary(detector, depth), detector)
+
+    def summary(self, detector: Detector, depth: int | None = None) -> CellSummary:
+        """What the detector's kernel takes of the other records, made with no thought of speed."""
         cells, values = self.others()
         if isinstance(detector, LocalOutlierFactor):
             depth = 2 * detector.k if depth is None else depth
@@ -114,23 +122,32 @@ class Table:
                 sorted(values[(cells == c) & (values <= self.value)])[::-1] for c in range(self.space.cells)
             ]
             above = [sorted(values[(cells == c) & (values > self.value)]) for c in range(self.space.cells)]
-            sides = [ragged([cell[:depth] for cell in side]) for side in (below, above)]
-            return LofKernel(self.space, self.value, *sides[0], *sides[1], detector)
+            return NearestValues(
+                self.value, *(ragged([cell[:depth] for cell in side]) for side in (below, above))
+            )
         if isinstance(detector, Grubbs):
             distances = [
                 [int(value) - self.value for value in values[cells == c]] for c in range(self.space.cells)
             ]
-            sums = [sum(cell) for cell in distances]
-            squares = [sum(distance**2 for distance in cell) for cell in distances]
-            return GrubbsKernel(self.space, self.counts(), sums, squares, detector)
-        kind = HistogramKernel if isinstance(detector, Histogram) else GenericKernel
-        in_order = ragged([sorted(values[cells == c]) for c in range(self.space.cells)])
-        return kind(self.space, self.value, *in_order, detector)  # type: ignore[arg-type]
+            return distance_sums(distances)
+        return SortedValues(self.value, ragged([sorted(values[cells == c]) for c in range(self.space.cells)]))
 
 
-def ragged(lists: Sequence[Sequence[int]]) -> tuple[Integers, Integers]:
+def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
     values = np.array([value for cell in lists for value in cell], dtype=np.int64)
-    return values, np.cumsum([0, *map(len, lists)])
+    return Ragged(values, np.cumsum([0, *map(len, lists)]))
+
+
+def distance_sums(lists: Sequence[Sequence[int]]) -> DistanceSums:
+    """Sums of each cell's distances, the parts of their squares as whole numbers of any length."""
+    parts = [[divmod(distance, 1 << HALF) for distance in cell] for cell in lists]
+    return DistanceSums(
+        np.array([len(cell) for cell in lists], dtype=np.int64),
+        np.array([sum(cell) for cell in lists], dtype=np.int64),
+        np.array([sum(high * high for high, _ in cell) for cell in parts], dtype=object),
+        np.array([sum(high * low for high, low in cell) for cell in parts], dtype=object),
+        np.array([sum(low * low for _, low in cell) for cell in parts], dtype=object),
+    )
 
 
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=4).filter(

@@ -18,8 +18,8 @@ import anonymaly as am
 from anonymaly.core.progress import listening
 from anonymaly.detectors import DETECTORS
 from anonymaly.errors import InputError, RuleNotDeclared
+from anonymaly.questions.explain.binding import bind
 from anonymaly.questions.explain.inspect import contexts
-from anonymaly.questions.explain.plan import make_plan
 from anonymaly.questions.explain.summary import summarise
 
 COLUMNS: dict[str, Any] = {
@@ -127,8 +127,7 @@ def test_postgresql_gives_the_same_summary_as_duckdb(name: str, postgres: str) -
     query = ask(detector=name, parameters=PARAMETERS[name])
     summaries = []
     for dataset in (declare(frame), declare(postgres, table="staff")):  # type: ignore[arg-type]
-        plan = make_plan(query, dataset.declaration)
-        summaries.append(summarise(dataset.table, plan))
+        summaries.append(summarise(dataset.table, bind(query, dataset.declaration)))
     for first, second in zip(_arrays(summaries[0]), _arrays(summaries[1]), strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -138,7 +137,9 @@ def _arrays(item: Any) -> list[Any]:
         return [np.asarray(item is not None and item)]
     if isinstance(item, np.ndarray):
         return [item]
-    parts = item if isinstance(item, tuple) else vars(item).values()
+    if isinstance(item, int):
+        return [np.asarray(item)]
+    parts = vars(item).values()
     return [array for part in parts for array in _arrays(part)]
 
 
@@ -222,6 +223,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "record": {"job": "Nurse", "age": 40, "pay": 60},
         },
         r"2\^31",
+    ),
+    (
+        {
+            "attributes": ["job", am.Bins("age", list(range(121)))],
+            "record": {"job": "Nurse", "age": 40, "pay": 60},
+            "search": "uniform",
+        },
+        "121 values besides the record's own; 62 can be searched",
     ),
 ]
 

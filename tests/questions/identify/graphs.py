@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from anonymaly.questions.identify.mechanism import Verdicts
+from anonymaly.questions.identify.verdicts import Verdicts
 
 Table = tuple[int, ...]
 Steps = Callable[[Table], Iterator[Table]]

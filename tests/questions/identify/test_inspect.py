@@ -12,8 +12,7 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError, Refused
-from anonymaly.questions.identify.mechanism import flip_probability
-from anonymaly.questions.identify.model import Bound, judge
+from anonymaly.questions.identify.verdicts import StepBound, flip_probability, judge
 
 MODEL = am.AnomalyModel(["x", "y"], radius=0.5, beta=6, k=2)
 COLUMNS = {"x": am.Interval(-10, 10), "y": am.Interval(-10, 10)}
@@ -50,7 +49,7 @@ def test_every_record_is_labelled(frame: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("bound", ["improved", "paper", "differential"])
 def test_the_map_is_the_mechanism_on_the_table_and_its_two_neighbours(
-    frame: pd.DataFrame, bound: Bound
+    frame: pd.DataFrame, bound: StepBound
 ) -> None:
     own, within = exact(frame)
     rate = Fraction(1, 4)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.questions.identify.balls import METRICS, Balls, count_balls
+from anonymaly.questions.identify.balls import METRICS, Balls
+from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.overlap import most_overlapping
 
 
@@ -72,3 +75,17 @@ def test_thousands_of_records_are_bounded_as_by_comparing_all_of_them() -> None:
     gaps = np.abs(points[:, None] - points[None])
     for metric, near in (("chebyshev", gaps.max(-1)), ("manhattan", gaps.sum(-1))):
         assert most_overlapping(points, 0.05, metric) == (near <= 0.1).sum(1).max()
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_only_a_batch_imports_compiled_code_before_rows_are_read(batch: bool) -> None:
+    code = f"""
+import sys
+from anonymaly.questions.identify.query import Identify
+
+example = Identify.examples()[{batch:d}]
+assert example.query.bind(example.dataset().declaration).expectation
+print("numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(batch)

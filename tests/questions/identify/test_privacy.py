@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 import anonymaly as am
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.declaration import Declaration
-from anonymaly.questions.identify.balls import BallCounts, count_balls
-from anonymaly.questions.identify.model import judge
-from anonymaly.questions.identify.plan import make_plan
-from anonymaly.questions.identify.summary import count_neighbours
+from anonymaly.questions.identify.balls import BallCounts
+from anonymaly.questions.identify.binding import IdentifyBinding, bind
+from anonymaly.questions.identify.kernels.counter import count_balls
+from anonymaly.questions.identify.summary import count_neighbours, place_rows
 from tests.questions.identify.graphs import chance_of_yes, factor
 
 COLUMNS = {"x": am.Interval(0, 3), "y": am.Interval(0, 0.3)}
@@ -53,34 +52,28 @@ def declare(table: list[dict[str, Any]], model: am.AnomalyModel, **options: Any)
     return Dataset(pa.table(columns), name="tiny", columns=COLUMNS, rules={"rare": model}, **options)
 
 
-def counted(query: am.Identify, dataset: Dataset, declaration: Declaration) -> BallCounts:
+def counted(bound: IdentifyBinding, dataset: Dataset) -> BallCounts:
     """The counts as the question makes them, on the engine."""
-    (stage,) = query.stages(declaration)
+    (stage,) = bound.stages
     counts: BallCounts = stage.summarise(dataset.table, {})
     return counts
 
 
-def quickly(query: am.Identify, dataset: Dataset, declaration: Declaration) -> BallCounts:
+def quickly(bound: IdentifyBinding, dataset: Dataset) -> BallCounts:
     """The same without an engine, which takes a hundred times as long."""
-    plan = make_plan(query, declaration)
     source = dataset._source._source
     places = [
         np.clip(source.column(axis.column).to_numpy(), axis.domain.low, axis.domain.high) / axis.scale
-        for axis in plan.axes
+        for axis in bound.axes
         if axis.domain is not None
     ]
-    return count_balls(np.column_stack(places), plan.balls)
+    return count_balls(np.column_stack(places), bound.balls)
 
 
-def chances(
-    query: am.Identify, dataset: Dataset, declaration: Declaration, count: Any = quickly
-) -> list[Fraction]:
+def chances(bound: IdentifyBinding, dataset: Dataset, count: Any = quickly) -> list[Fraction]:
     """The probability of yes of each answer, at e^ε0 = 2."""
-    plan, counts = make_plan(query, declaration), count(query, dataset, declaration)
-    verdicts = judge(
-        counts.own, counts.within, beta=plan.model.beta, k=plan.k, bound=plan.bound, slack=plan.slack
-    )
-    return chance_of_yes(verdicts, BASE)
+    counts = count(bound, dataset)
+    return chance_of_yes(bound.judge(counts.own, counts.within), BASE)
 
 
 def loss(first: list[Fraction], second: list[Fraction]) -> Fraction:
@@ -88,9 +81,9 @@ def loss(first: list[Fraction], second: list[Fraction]) -> Fraction:
     return math.prod((factor(*pair) for pair in zip(first, second, strict=True)), start=Fraction(1))
 
 
-def promised(query: am.Identify, declaration: Declaration) -> Fraction:
+def promised(bound: IdentifyBinding) -> Fraction:
     """What the promise allows, in units of ε0: all that the charge was divided by."""
-    units = Fraction(query.epsilon) / make_plan(query, declaration).rate
+    units = Fraction(bound.query.epsilon) / bound.rate
     assert units.denominator == 1
     return BASE ** int(units)
 
@@ -107,12 +100,12 @@ def ask(points: list[dict[str, float]], model: am.AnomalyModel, **fields: Any) -
 def test_the_engine_counts_what_plain_arrays_count(
     table: list[dict[str, Any]], model: am.AnomalyModel, points: Any
 ) -> None:
-    query, dataset = ask(points, model), declare(table, model)
+    dataset = declare(table, model)
+    bound = bind(ask(points, model), dataset.declaration)
+    expected = quickly(bound, dataset)
     for way in ("statement", "grid", "stream"):
-        plan = make_plan(query, dataset.declaration)
-        names = [axis.column for axis in plan.axes]
-        found = count_neighbours(plan.view(dataset.table), plan.balls, names, plan.scales, way=way)
-        expected = quickly(query, dataset, dataset.declaration)
+        placed = place_rows(dataset.table, bound.axes)
+        found = count_neighbours(placed, bound.balls, bound.columns, bound.scales, way=way)
         assert found.within.tolist() == expected.within.tolist()
         assert found.own.tolist() == expected.own.tolist()
 
@@ -123,13 +116,11 @@ def test_the_engine_counts_what_plain_arrays_count(
 def test_a_row_more_or_less_changes_no_answer_by_more_than_promised(
     guarantee: Any, table: list[dict[str, Any]], row: dict[str, Any], model: am.AnomalyModel, points: Any
 ) -> None:
-    query = ask(points, model, guarantee=guarantee)
     before, after = declare(table, model), declare([*table, row], model)
-    declaration = before.with_adjacency("add_remove")
-    relation = query.relation(declaration)
-    if relation.relates(table, [*table, row], columns=COLUMNS):
-        found = loss(chances(query, before, declaration), chances(query, after, declaration))
-        assert found <= promised(query, declaration)
+    bound = bind(ask(points, model, guarantee=guarantee), before.with_adjacency("add_remove"))
+    if bound.relation.relates(table, [*table, row], columns=COLUMNS):
+        found = loss(chances(bound, before), chances(bound, after))
+        assert found <= promised(bound)
 
 
 @settings(max_examples=400, deadline=None)
@@ -137,12 +128,12 @@ def test_a_row_more_or_less_changes_no_answer_by_more_than_promised(
 def test_a_row_replaced_changes_no_answer_by_more_than_promised(
     table: list[dict[str, Any]], row: dict[str, Any], model: am.AnomalyModel, points: Any
 ) -> None:
-    query, other = ask(points, model), [row, *table[1:]]
+    other = [row, *table[1:]]
     before, after = declare(table, model), declare(other, model)
-    declaration = before.with_adjacency("replace")
-    if query.relation(declaration).relates(table, other, columns=COLUMNS):
-        found = loss(chances(query, before, declaration), chances(query, after, declaration))
-        assert found <= promised(query, declaration)
+    bound = bind(ask(points, model), before.with_adjacency("replace"))
+    if bound.relation.relates(table, other, columns=COLUMNS):
+        found = loss(chances(bound, before), chances(bound, after))
+        assert found <= promised(bound)
 
 
 @settings(max_examples=40, deadline=None)
@@ -158,14 +149,13 @@ def test_a_person_more_or_less_changes_no_answer_by_more_than_promised(
     model: am.AnomalyModel,
     points: Any,
 ) -> None:
-    query = ask(points, model)
     others = [{**row, "id": name} for row, name in table]
     everybody = others + [{**row, "id": "z"} for row in person]
     before, after = (declare(data, model, person="id", max_rows=2) for data in (others, everybody))
-    declaration = before.with_adjacency("add_remove")
-    if query.relation(declaration).relates(others, everybody, columns=COLUMNS, person="id"):
-        found = loss(*(chances(query, side, declaration, counted) for side in (before, after)))
-        assert found <= promised(query, declaration)
+    bound = bind(ask(points, model), before.with_adjacency("add_remove"))
+    if bound.relation.relates(others, everybody, columns=COLUMNS, person="id"):
+        found = loss(*(chances(bound, side, counted) for side in (before, after)))
+        assert found <= promised(bound)
 
 
 def test_the_whole_charge_is_lost_where_all_balls_meet() -> None:
@@ -173,19 +163,19 @@ def test_the_whole_charge_is_lost_where_all_balls_meet() -> None:
     query = ask([{"x": 0}, {"x": 0}, {"x": 1}], model)  # type: ignore[typeddict-item]
     table = [{"x": 0}, {"x": 1}]
     before, after = declare(table, model), declare([*table, {"x": 1}], model)
-    declaration = before.declaration
-    assert query.relation(declaration).relates(table, [*table, {"x": 1}], columns=COLUMNS)
-    found = loss(chances(query, before, declaration), chances(query, after, declaration))
-    assert found == promised(query, declaration) == BASE**3
+    bound = bind(query, before.declaration)
+    assert bound.relation.relates(table, [*table, {"x": 1}], columns=COLUMNS)
+    found = loss(chances(bound, before), chances(bound, after))
+    assert found == promised(bound) == BASE**3
 
 
 def test_a_row_that_is_not_sensitive_has_no_such_bound() -> None:
     model = am.AnomalyModel(["x"], radius=0, beta=4, k=1)
     query = ask([{"x": 3}], model)  # type: ignore[typeddict-item]
     before, after = declare([], model), declare([{"x": 3}], model)
-    declaration = before.declaration
-    assert not query.relation(declaration).relates([], [{"x": 3}], columns=COLUMNS)
-    assert loss(chances(query, before, declaration), chances(query, after, declaration)) > BASE**3
+    bound = bind(query, before.declaration)
+    assert not bound.relation.relates([], [{"x": 3}], columns=COLUMNS)
+    assert loss(chances(bound, before), chances(bound, after)) > BASE**3
 
 
 def test_values_beyond_the_bounds_are_still_near_those_within() -> None:
@@ -194,6 +184,7 @@ def test_values_beyond_the_bounds_are_still_near_those_within() -> None:
     query = ask([{"x": 3}], model)  # type: ignore[typeddict-item]
     table = [{"x": 3.5}]
     before, after = declare(table, model), declare([*table, {"x": 3}], model)
-    assert query.relation(before.declaration).relates(table, [*table, {"x": 3}], columns=COLUMNS)
-    found = loss(chances(query, before, before.declaration), chances(query, after, before.declaration))
+    bound = bind(query, before.declaration)
+    assert bound.relation.relates(table, [*table, {"x": 3}], columns=COLUMNS)
+    found = loss(chances(bound, before), chances(bound, after))
     assert found <= BASE

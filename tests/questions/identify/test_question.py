@@ -20,8 +20,8 @@ import anonymaly as am
 from anonymaly.ask.query import Query
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveRecords
-from anonymaly.questions.identify.mechanism import flip_probability
-from anonymaly.questions.identify.plan import make_plan
+from anonymaly.questions.identify.binding import bind
+from anonymaly.questions.identify.verdicts import flip_probability
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 120),
@@ -94,14 +94,14 @@ def test_a_batch_is_answered_in_order_whatever_holds_it() -> None:
     queries = [ask(records=form, record=None) for form in forms]
     for query in queries:
         assert am.simulate(query, dataset, seed=1).value == expected
-    resolved = {query.resolve(dataset.declaration) for query in queries}
+    resolved = {query.bind(dataset.declaration).query for query in queries}
     assert len(resolved) == 1, "the same records are one question, whatever held them"
 
 
 def test_whole_numbers_and_floats_are_one_question() -> None:
     declaration = declare().declaration
     forms = [RECORD, {"bmi": 51.0, "age": np.float64(97)}, {"age": np.int64(97), "bmi": 51}]
-    prints = {ask(record=form).resolve(declaration).fingerprint(declaration) for form in forms}
+    prints = {ask(record=form).bind(declaration).fingerprint() for form in forms}
     assert len(prints) == 1
 
 
@@ -143,11 +143,11 @@ def test_the_charge_is_divided_by_all_that_a_person_can_touch(
     apart = {"age": [10, 50, 90], "bmi": [20, 20, 20]}
     together = {"age": [10, 11, 90], "bmi": [20, 20, 20]}
     for records, overlap in ((apart, 1), (together, 2)):
-        plan = make_plan(ask(record=None, records=records, epsilon="0.3"), declaration)
-        assert plan.overlap == overlap
-        assert plan.rate == Fraction("0.3") / (divided_by * overlap)
-    assert plan.k == 2 + options.get("max_rows", 1) - 1
-    relation = ask().relation(declaration)
+        bound = bind(ask(record=None, records=records, epsilon="0.3"), declaration)
+        assert bound.overlap == overlap
+        assert bound.rate == Fraction("0.3") / (divided_by * overlap)
+    assert bound.k == 2 + options.get("max_rows", 1) - 1
+    relation = ask().bind(declaration).relation
     assert (relation.adjacency, relation.rows) == (adjacency, options.get("max_rows"))
     assert isinstance(relation, SensitiveRecords)
     assert relation.model == RULES["rare"], "the promise is at the declared k"
@@ -156,17 +156,17 @@ def test_the_charge_is_divided_by_all_that_a_person_can_touch(
 def test_a_rate_with_terms_too_long_for_the_noise_is_rounded_down() -> None:
     declaration = declare(person="ward", max_rows=999_983).with_adjacency("replace")
     crowd = {"age": [50] * 97, "bmi": [20] * 97}
-    plan = make_plan(ask(record=None, records=crowd, epsilon="0.123456789"), declaration)
+    bound = bind(ask(record=None, records=crowd, epsilon="0.123456789"), declaration)
     exact = Fraction("0.123456789") / (999_983 * 2 * 97)
-    assert exact - Fraction(1, 2**56) < plan.rate < exact
-    assert plan.rate.denominator <= 2**56
+    assert exact - Fraction(1, 2**56) < bound.rate < exact
+    assert bound.rate.denominator <= 2**56
 
 
 def test_a_charge_too_small_to_divide_is_refused() -> None:
     declaration = declare(person="ward", max_rows=999_983).with_adjacency("replace")
     crowd = {"age": [50] * 97, "bmi": [20] * 97}
     with pytest.raises(InputError, match="too little") as refused:
-        ask(record=None, records=crowd, epsilon="0.000000001").resolve(declaration)
+        ask(record=None, records=crowd, epsilon="0.000000001").bind(declaration)
     assert refused.value.field == "epsilon"
 
 
@@ -174,9 +174,9 @@ def test_the_preview_says_what_each_answer_gets(open_curator: Callable[..., am.C
     records = {"age": [*np.arange(0, 120, 5.0), 50, 50], "bmi": [20.0] * 26}
     preview = open_curator().preview(ask(record=None, records=records, epsilon="0.3"))
     assert "26 records, at most 3 balls overlap: ε 0.1 each for a total of 0.3" in str(preview)
-    told = preview.to_dict()["expected"]["details"]
-    assert (told["records"], told["overlap"], told["epsilon_each"]) == (26, 3, pytest.approx(0.1))
-    assert json.loads(json.dumps(told)) == told
+    details = preview.to_dict()["expected"]["details"]
+    assert (details["records"], details["overlap"], details["epsilon_each"]) == (26, 3, pytest.approx(0.1))
+    assert json.loads(json.dumps(details)) == details
 
 
 def test_the_preview_has_the_probability_of_an_error_by_neighbours(
@@ -195,17 +195,17 @@ def test_the_preview_has_the_probability_of_an_error_by_neighbours(
     assert errors[18] == errors[19] == float(flip_probability(rate, 1))
     assert absent[0] == float(flip_probability(rate, 17))
     assert max(filter(None, errors.values())) == errors[18]
-    assert max(curve["neighbours"]) == 18 + make_plan(ask(epsilon="0.1"), open_curator().declaration).slack
+    assert max(curve["neighbours"]) == 18 + bind(ask(epsilon="0.1"), open_curator().declaration).slack
 
 
 def test_an_answer_does_not_carry_its_own_error(open_curator: Callable[..., am.Curator]) -> None:
     curator = open_curator()
     there, crowded = curator.ask(ask()), curator.ask(ask(record={"age": 45, "bmi": 25}))
-    told = [answer.to_dict() for answer in (there, crowded)]
-    for answer in told:
+    shown = [answer.to_dict() for answer in (there, crowded)]
+    for answer in shown:
         for name in ("number", "value", "receipt", "remaining"):
             answer.pop(name)
-    assert told[0] == told[1], "but for the value, an answer says what the preview said"
+    assert shown[0] == shown[1], "but for the value, an answer says what the preview said"
 
 
 def test_differential_privacy_needs_no_rule_and_may_cite_one(open_curator: Callable[..., am.Curator]) -> None:
@@ -217,8 +217,8 @@ def test_differential_privacy_needs_no_rule_and_may_cite_one(open_curator: Calla
         assert answer.guarantee.relation == Everyone()
         assert answer.value is True
         assert "differential privacy" in answer.expectation.noise
-    plans = [make_plan(query, curator.declaration) for query in (written, cited)]
-    assert plans[0].model.to_dict() == {**plans[1].model.to_dict(), "k": 1}
+    bindings = [bind(query, curator.declaration) for query in (written, cited)]
+    assert bindings[0].model.to_dict() == {**bindings[1].model.to_dict(), "k": 1}
 
 
 def test_where_k_reaches_beta_the_answer_says_that_it_is_differential_privacy(
@@ -237,7 +237,7 @@ def test_a_model_written_out_is_for_an_owner_alone_with_the_data(
         open_curator().ask(written)
     assert open_curator().spent == 0
     owner = declare(rules="any", name="alone")
-    relation = written.resolve(owner.declaration).relation(owner.declaration)
+    relation = written.bind(owner.declaration).relation
     assert relation == SensitiveRecords(None, RULES["rare"])
 
 
@@ -268,7 +268,7 @@ def test_scaled_columns_are_divided_by_their_width() -> None:
     dataset = am.Dataset(frame, name="scaled", columns=columns, rules={"rare": scaled}, public=True)
     # Within a tenth of the widths 120 and 60 of (50, 20) are itself, 12 years more, and 6 units more.
     query = am.Identify(record={"age": 50, "bmi": 20}, model="rare", epsilon=50)
-    (stage,) = query.stages(dataset.declaration)
+    (stage,) = query.bind(dataset.declaration).stages
     assert stage.summarise(dataset.table, {}).within.tolist() == [3]
 
 
@@ -306,8 +306,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"model": None, "guarantee": "differential", "columns": ["age"]}, "radius", "is needed"),
     ({"guarantee": "differential", "k": 2}, "k", "says it already"),
     ({"guarantee": "local"}, "guarantee", "sensitive"),
-    ({"extra_error": 0}, "extra_error", "greater than 0"),
-    ({"extra_error": 1}, "extra_error", "less than 1"),
+    ({"extra_error": 0}, "extra_error", "must be above 0"),
+    ({"extra_error": 1}, "extra_error", "must be below 1"),
     ({"bound": "best"}, "bound", "improved"),
     ({"epsilon": -1}, "epsilon", "positive"),
 ]
@@ -319,12 +319,12 @@ WRITTEN = {
     "beta": 18,
 }
 BAD += [
-    ({**WRITTEN, "radius": -1}, "radius", "greater than or equal to 0"),
+    ({**WRITTEN, "radius": -1}, "radius", "must be at least 0"),
     ({**WRITTEN, "radius": float("nan")}, "radius", "finite"),
     ({**WRITTEN, "radius": 1e300}, "radius", "must be 0 or from"),
-    ({**WRITTEN, "beta": 0}, "beta", "greater than or equal to 1"),
-    ({**WRITTEN, "beta": 1.5}, "beta", "integer"),
-    ({**WRITTEN, "guarantee": "sensitive", "k": 0}, "k", "greater than or equal to 1"),
+    ({**WRITTEN, "beta": 0}, "beta", "must be at least 1"),
+    ({**WRITTEN, "beta": 1.5}, "beta", "whole number"),
+    ({**WRITTEN, "guarantee": "sensitive", "k": 0}, "k", "must be at least 1"),
     ({**WRITTEN, "k": 1}, "k", "protects all"),
     ({**WRITTEN, "columns": ["age", "age"]}, "columns", "twice"),
     ({**WRITTEN, "columns": ["age", "height"]}, "model.columns", "no declared column 'height'"),

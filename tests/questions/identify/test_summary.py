@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymaly.declare.attributes import Attribute
 from anonymaly.engine.statements import EngineFailure
 from anonymaly.questions.identify import summary
 from anonymaly.questions.identify.balls import METRICS, Balls
-from anonymaly.questions.identify.planner import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
-from anonymaly.questions.identify.summary import count_cells, count_neighbours
-from tests.questions.identify.naive_balls import assert_same, count_naively
+from anonymaly.questions.identify.summary import count_neighbours
+from anonymaly.questions.identify.ways import FEW, FEW_REMOTE, cell_widths, choose_way, grid_axes
+from tests.questions.identify.naive import assert_same, count_naively
 
 CONNECTION = ibis.duckdb.connect()
 WAYS = ("statement", "grid", "stream")
@@ -127,12 +126,3 @@ def test_a_row_in_a_ball_is_never_two_cells_away(point: float, away: float, radi
     assert grid_axes(balls).tolist() == [0]
     (width,) = cell_widths(balls)
     assert abs(np.floor(row / width) - np.floor(point / width)) <= 1
-
-
-def test_cells_of_attributes_are_counted_without_rows_that_have_no_value() -> None:
-    connection = ibis.duckdb.connect()
-    connection.con.register(
-        "rows", pa.table({"ward": ["A", "B", "A", None, "Z"], "night": [True, False, True, True, True]})
-    )
-    attributes = (Attribute("ward", ("A", "B")), Attribute("night", (False, True)))
-    assert count_cells(connection.table("rows"), attributes).tolist() == [0, 2, 1, 0]

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,3 +76,26 @@ def test_auto_names_what_can_run() -> None:
     assert few.noise.startswith("hybrid, as there are fewer than 256 cells")
     assert "one_sided_l1, by how many" not in few.noise
     assert few.error == expected("hybrid", cells=FEWEST_BINS - 1).error
+
+
+PREVIEWS = """
+import sys
+import anonymaly as am
+columns = {"age": am.Interval(0, 120), "consent": am.Flag()}
+table = am.Dataset("t.csv", name="t", columns=columns, rules={"open": am.Policy("consent")})
+declaration = table.with_adjacency("replace")
+am.ShareSample(policy="open", columns=["age"], epsilon=1).bind(declaration).expectation
+for method in sys.argv[1:]:
+    query = am.ShareHistogram(by=[am.Bins("age", range(121))], policy="open", method=method, epsilon=1)
+    query.bind(declaration).expectation
+print(*sys.modules)
+"""
+
+
+def test_what_to_expect_is_known_without_an_engine_and_without_compiled_code(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "t.csv").write_text("age,consent\n30,true\n")
+    command = [sys.executable, "-c", PREVIEWS, *METHODS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert not {"ibis", "duckdb", "numba", "pandas", "pyarrow"} & set(done.stdout.split())

@@ -8,28 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from anonymaly.core.arrays import Integers
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.declare.dataset import Dataset
 from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
-from anonymaly.questions.explain.mechanism import ContextOracle
-from anonymaly.questions.explain.plan import Plan, make_plan
+from anonymaly.questions.explain.binding import ExplainBinding, bind
+from anonymaly.questions.explain.kernels import kernel_type
+from anonymaly.questions.explain.mechanism import SummarisedContexts, make_kernel
 from anonymaly.questions.explain.query import Explain
-from anonymaly.questions.explain.summary import (
-    Counts,
-    Moments,
-    Ragged,
-    Summary,
-    sorted_values,
-    split,
-    summarise,
-)
-from anonymaly.questions.explain.verdicts import make_kernel
+from anonymaly.questions.explain.summary import sorted_values, summarise
+from anonymaly.questions.explain.value import Context
 
 CHANGES = (1, 5, 10, 25)
 
@@ -38,13 +29,13 @@ CHANGES = (1, 5, 10, 25)
 class Contexts:
     """Every context of a question, with its utility and whether the record stands out in it."""
 
-    plan: Plan
-    valid: npt.NDArray[np.bool_]
+    bound: ExplainBinding
+    valid: Booleans
     utilities: Integers
 
     def context(self, index: int) -> Context:
         """Return a context by its number."""
-        return Context.of(self.plan.attributes, self.plan.space.masks(index))
+        return Context.of(self.bound.attributes, self.bound.space.masks(index))
 
     def best(self) -> int | None:
         """Return the number of the valid context with the highest utility."""
@@ -86,15 +77,11 @@ def record(dataset: Dataset, key: str | int, columns: Sequence[str]) -> dict[str
 
 def contexts(dataset: Dataset, query: Explain) -> Contexts:
     """Return every context with its utility and validity: the exact truth, not for release."""
-    plan = make_plan(query, dataset.declaration)
-    summary = summarise(dataset.table, plan)
-    oracle = ContextOracle(summary, plan)
-    valid = (
-        make_kernel(summary, plan).valid()
-        if summary.counts.present
-        else np.zeros(plan.space.size, dtype=np.bool_)
-    )
-    return Contexts(plan, valid, oracle.utilities())
+    bound = bind(query, dataset.declaration)
+    summary = summarise(dataset.table, bound)
+    found = SummarisedContexts(summary, bound)
+    valid = found.kernel.valid() if summary.counts.present else np.zeros(bound.space.size, dtype=np.bool_)
+    return Contexts(bound, valid, found.utilities())
 
 
 def context_match(
@@ -105,21 +92,28 @@ def context_match(
     neighbours: int = 50,
     seed: int = 0,
 ) -> dict[int, float]:
-    """Return how often tables with so many records removed keep exactly the same valid contexts.
+    """Return how often tables keep exactly the same valid contexts when records are removed.
 
+    ``changes`` says how many records; the answer has the share of the ``neighbours`` tables for each.
     The promise of ``explain`` holds between such tables only, so this is how much it is worth here.
     """
-    plan = make_plan(query, dataset.declaration)
-    values = sorted_values(dataset.table, plan)
-    cells = np.repeat(np.arange(plan.cells, dtype=np.int64), np.diff(values.offsets))
+    bound = bind(query, dataset.declaration)
+    need = kernel_type(bound.detector).needs(bound.detector)
+    others = sorted_values(dataset.table, bound).others
+    cells, steps = others.cells, others.values
     if max(changes) > len(cells):
         raise InputError(
             f"removes {max(changes)} records from a table that has fewer",
             field="changes",
             next_step="Give smaller numbers.",
         )
+
+    def validity(kept: Booleans) -> Booleans:
+        summary = need.of(cells[kept], steps[kept], bound.record_steps, bound.space.cells)
+        return make_kernel(summary, bound).valid()
+
     noise = Noise.seeded(seed)
-    truth = make_kernel(_summary(cells, values.values, plan), plan).valid()
+    truth = validity(np.ones(len(cells), dtype=np.bool_))
     found = {}
     for change in changes:
         same = 0
@@ -127,40 +121,6 @@ def context_match(
             kept = np.ones(len(cells), dtype=np.bool_)
             while kept.sum() > len(cells) - change:
                 kept[noise.uniform(len(cells))] = False
-            changed = make_kernel(_summary(cells[kept], values.values[kept], plan), plan).valid()
-            same += bool((changed == truth).all())
+            same += bool((validity(kept) == truth).all())
         found[change] = same / neighbours
     return found
-
-
-def _summary(cells: Integers, values: Integers, plan: Plan) -> Summary:
-    """Return the summary of records in memory, cell by cell and in order, without the one asked about."""
-    counts = Counts(True, np.bincount(cells, minlength=plan.cells).astype(np.int64))
-    offsets = np.zeros(plan.cells + 1, np.int64)
-    np.cumsum(counts.others, out=offsets[1:])
-    match plan.detector.summary:
-        case "nearest":
-            lower = values <= plan.steps
-            below = np.lexsort((-values[lower], cells[lower]))
-            return Summary(
-                counts,
-                nearest=(
-                    Ragged.of(cells[lower][below], values[lower][below], plan.cells),
-                    Ragged.of(cells[~lower], values[~lower], plan.cells),
-                ),
-            )
-        case "moments":
-            distances = values - plan.steps
-            high, low = split(distances)
-
-            def total(items: Integers) -> Integers:
-                sums = np.zeros(plan.cells, np.int64)
-                np.add.at(sums, cells, items)
-                return sums
-
-            return Summary(
-                counts,
-                moments=Moments(total(distances), total(high * high), total(high * low), total(low * low)),
-            )
-        case _:
-            return Summary(counts, values=Ragged(values, offsets))

@@ -4,76 +4,89 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from anonymaly.ask.binding import Stage
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.progress import tell
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.context import Context
-from anonymaly.questions.explain.kernels import Kernel
-from anonymaly.questions.explain.plan import Plan
-from anonymaly.questions.explain.populations import overlaps, populations, totals
-from anonymaly.questions.explain.summary import Summary
-from anonymaly.questions.explain.verdicts import make_kernel
+from anonymaly.questions.explain.binding import ExplainBinding
+from anonymaly.questions.explain.kernels import kernel_type
+from anonymaly.questions.explain.kernels.cells import CellSummary
+from anonymaly.questions.explain.kernels.kernel import Kernel
+from anonymaly.questions.explain.kernels.populations import overlaps, populations, totals
+from anonymaly.questions.explain.summary import Summary, summarise
+from anonymaly.questions.explain.value import Context
 
 
-class ContextOracle:
-    """What a search may ask: which contexts are valid, and what they are worth."""
+def stages(bound: ExplainBinding) -> tuple[Stage, ...]:
+    """Summarise every base cell, then choose among the valid contexts."""
+    return (
+        Stage(
+            name="context",
+            summarise=lambda table, released: summarise(table, bound),
+            release=lambda summary, released, noise: release_context(summary, bound, noise),
+        ),
+    )
 
-    def __init__(self, summary: Summary, plan: Plan) -> None:
-        self._summary, self._plan = summary, plan
+
+def release_context(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Choose a context; None is the one constant outcome, whichever of its reasons holds."""
+    if not summary.counts.present:
+        return None
+    contexts = SummarisedContexts(summary, bound)
+    index = bound.search.run(contexts, bound.settings, rate=bound.rate, noise=noise)
+    return None if index is None else Context.of(bound.attributes, bound.space.masks(index))
+
+
+def make_kernel(cells: CellSummary, bound: ExplainBinding) -> Kernel[Any, Any]:
+    """Return the kernel of the question's detector over these cells."""
+    return kernel_type(bound.detector)(bound.space, cells, bound.detector)
+
+
+class SummarisedContexts:
+    """What a search may ask, worked out from the summary: which contexts are valid, and their utility."""
+
+    def __init__(self, summary: Summary, bound: ExplainBinding) -> None:
+        self._summary, self._bound, self._space = summary, bound, bound.space
 
     @property
     def free_bits(self) -> int:
         """The number of values that a context may hold or not."""
-        return self._plan.space.free_bits
+        return self._space.free_bits
 
     @cached_property
-    def _kernel(self) -> Kernel:
-        return make_kernel(self._summary, self._plan)
+    def kernel(self) -> Kernel[Any, Any]:
+        """What judges the record in a context."""
+        return make_kernel(self._summary.cells, self._bound)
 
     @cached_property
     def _counted(self) -> Integers:
         """How many records of each base cell count for the utility (Lemma 1)."""
         others = self._summary.counts.others
-        if self._plan.target is None:
+        if self._bound.target is None:
             return others
-        inside = self._plan.space.members([self._plan.space.index(self._plan.target)])[0]
+        inside = self._space.members([self._space.index(self._bound.target)])[0]
         return np.where(inside, others, 0)
 
-    def valid(self, contexts: Integers) -> Booleans:
+    def valid(self, chosen: Integers) -> Booleans:
         """Say of each context whether the record stands out in it."""
         # All of them at once share their work, which a few of them do not.
-        if len(contexts) == self._plan.space.size:
-            size = self._plan.space.size
-            return self._kernel.valid(lambda done: tell("groups", done, size))[contexts]
-        return self._kernel.valid_at(contexts)
+        if len(chosen) == self._space.size:
+            size = self._space.size
+            return self.kernel.valid(lambda done: tell("groups", done, size))[chosen]
+        return self.kernel.valid_at(chosen)
 
-    def utility(self, contexts: Integers) -> Integers:
+    def utility(self, chosen: Integers) -> Integers:
         """Return the population of each context, or its overlap with the target."""
-        if len(contexts) == self._plan.space.size:
-            return self.utilities()[contexts]
-        return totals(self._plan.space, contexts, self._counted) + 1
+        if len(chosen) == self._space.size:
+            return self.utilities()[chosen]
+        return totals(self._space, chosen, self._counted) + 1
 
     def utilities(self) -> Integers:
         """Return the utility of every context."""
-        if self._plan.target is None:
-            return populations(self._plan.space, self._summary.counts.others)
-        return overlaps(self._plan.space, self._summary.counts.others, self._plan.target)
-
-
-def release_context(summary: Summary, plan: Plan, noise: Noise) -> Context | None:
-    """Choose a context; None is the one constant outcome, whichever of its reasons holds."""
-    if not summary.counts.present:
-        return None
-    index = plan.search.run(
-        ContextOracle(summary, plan),
-        rate=plan.rate,
-        noise=noise,
-        start=plan.start,
-        starts=plan.starts,
-        samples=plan.samples,
-        tries=plan.tries,
-    )
-    return None if index is None else Context.of(plan.attributes, plan.space.masks(index))
+        if self._bound.target is None:
+            return populations(self._space, self._summary.counts.others)
+        return overlaps(self._space, self._summary.counts.others, self._bound.target)

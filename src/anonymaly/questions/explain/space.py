@@ -34,6 +34,8 @@ class ContextSpace:
     >>> space = ContextSpace(sizes=(3, 2), own=(1, 0))
     >>> space.free_bits, space.size, space.cells
     (3, 8, 6)
+    >>> space.own_cell
+    2
     >>> [bin(mask) for mask in space.masks(5)]
     ['0b110', '0b11']
     >>> space.index((0b110, 0b11))
@@ -71,6 +73,11 @@ class ContextSpace:
     def cells(self) -> int:
         """How many base cells there are: combinations of one value of each attribute."""
         return math.prod(self.sizes)
+
+    @cached_property
+    def own_cell(self) -> int:
+        """The record's base cell."""
+        return int(np.ravel_multi_index(self.own, self.sizes))
 
     @cached_property
     def shifts(self) -> tuple[int, ...]:

@@ -1,33 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From values to the coordinates that distances are taken in, alike for records asked about and for rows."""
+"""The axes of the space in which distances are measured: one for each column of the model.
+
+Here are the coordinates of the records asked about; `summary.place_rows` gives rows the same ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import ibis
 import numpy as np
-import numpy.typing as npt
 
+from anonymaly.core.arrays import Floats
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.domain import Domain, Interval
-from anonymaly.declare.readings import code
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
 
-if TYPE_CHECKING:
-    import ibis.expr.types as ir
-
-Points = npt.NDArray[np.float64]
 RELATIVE = 1e-9  # of the radius; sums of a million squares round by less
 ABSOLUTE = 2.0**-50  # of a scaled coordinate; a division and a difference round by less
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One column of the model. Numbers are moved into their bounds, categories and flags are numbered."""
+    """One column of the model: a number with its bounds, or a category or flag with its list of values."""
 
     column: str
     scale: float
@@ -51,25 +48,10 @@ class Axis:
             )
         return read
 
-    def place(self, values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    def place(self, values: Sequence[Any]) -> Floats:
         """Return the coordinates of values that were read."""
         codes = values if self.attribute is None else [self.attribute.code(value) for value in values]
         return np.asarray(codes, np.float64) / self.scale
-
-    def to_ibis(self, table: ir.Table) -> ir.FloatingValue:
-        """Return the same for a column of rows, but for the division by the scale; null where there is none.
-
-        Moving values into their bounds brings no two of them farther apart, which Lemma 7 rests on.
-        """
-        if self.attribute is not None:
-            return code(self.attribute, table).cast("float64")
-        assert self.domain is not None  # noqa: S101 - an axis is the one or the other
-        low, high = (
-            # As text, because some engines read a plain number as a decimal and round it once more.
-            ibis.literal(repr(float(end))).cast("float64")
-            for end in (self.domain.low, self.domain.high)
-        )
-        return table[self.column].clip(lower=low, upper=high)
 
     def _read_numbers(self, values: Sequence[Any]) -> list[Any] | None:
         """Read plain numbers all at once, if all of them fit: a batch may have a hundred thousand."""
@@ -77,7 +59,7 @@ class Axis:
             return None
         try:
             numbers = np.asarray(values, np.float64)
-        except OverflowError:  # a whole number beyond all floats, which is said of the one that it is
+        except OverflowError:  # a whole number beyond all floats; the caller finds which one
             return None
         if not ((numbers >= self.domain.low) & (numbers <= self.domain.high)).all():
             return None

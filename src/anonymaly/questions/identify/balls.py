@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many rows are within a radius of each point, counted no farther than needed.
+"""The balls in which rows are counted, and the counts.
 
 Whether a row is in a ball is one plain comparison in double precision, and the ways of counting differ in
 speed alone. Column by column in the given order, ``gap = |row − point|``, and the sum grows
@@ -14,26 +14,21 @@ counted by the last, in which no square can vanish. A row with a NaN is in no ba
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
-from anonymaly.questions.identify.ball_tree import BoxTree, count_in_tree, neighbourly_order
 
 METRICS = ("euclidean", "manhattan", "chebyshev")
 # Beyond these a square leaves the range of doubles, and with it all sense of distance; engines may fail.
 SMALLEST, LARGEST, FARTHEST = 1e-140, 1e140, 1e150
-BATCH = 1 << 20  # rows counted at once; their copy in a tree is all the memory that counting takes
-
-Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
 class Balls:
-    """Points with a radius around each, and the count from which on no more is asked.
+    """Points with a radius around each, and the count at which counting stops.
 
     Parameters
     ----------
@@ -92,94 +87,10 @@ class BallCounts:
     Attributes
     ----------
     within
-        At most ``stop``, which means "so many or more".
+        At most ``stop``, which means "that number or more".
     own
-        Rows equal to the point in every column; 0 where the count was stopped, and then without meaning.
+        Rows equal to the point in every column; 0, without any meaning, where the count was stopped.
     """
 
     within: Integers
     own: Integers
-
-
-class BallCounter:
-    """Counts rows that come in batches; what is kept between them is two numbers for each ball.
-
-    Examples
-    --------
-    >>> counter = BallCounter(Balls(np.array([[0.0], [9.0]]), 1.0, "euclidean", 3))
-    >>> counter.add(np.array([[0.0], [0.5], [np.nan]]))
-    >>> counter.add(np.array([[1.0], [1.5], [9.0]]))
-    >>> counter.counts()
-    BallCounts(within=array([3, 1]), own=array([0, 1]))
-    """
-
-    def __init__(self, balls: Balls, progress: Progress | None = None) -> None:
-        self.balls = balls
-        self._progress = progress
-        number = len(balls.queries)
-        self._queries = np.ascontiguousarray(balls.queries, np.float64)
-        self._within = np.zeros(number, np.int64)
-        self._own = np.zeros(number, np.int64)
-        self._order = neighbourly_order(self._queries)
-
-    @property
-    def finished(self) -> bool:
-        """Whether every count has reached the stop, so that no further row matters."""
-        return bool((self._within >= self.balls.stop).all())
-
-    def add(self, rows: Floats) -> None:
-        """Count some more rows."""
-        for start in range(0, len(rows), BATCH):
-            open_balls = self._order[self._within[self._order] < self.balls.stop]
-            if not len(open_balls):
-                return
-            tree = BoxTree.of(rows[start : start + BATCH])
-            count_in_tree(
-                tree,
-                self._queries,
-                open_balls,
-                METRICS.index(self.balls.rule),
-                self.balls.radius,
-                self.balls.limit,
-                self.balls.stop,
-                self._within,
-                self._own,
-                self._told(len(open_balls)),
-            )
-
-    def counts(self) -> BallCounts:
-        """Return the counts so far."""
-        return BallCounts(self._within.copy(), np.where(self._within < self.balls.stop, self._own, 0))
-
-    def _told(self, waiting: int) -> Callable[[int], object] | None:
-        """Tell progress in points: those that are done for good, and those done with this batch."""
-        progress, number = self._progress, len(self._queries)
-        if progress is None:
-            return None
-        return lambda done: progress(number - waiting + done, number)
-
-
-def count_balls(rows: Floats, balls: Balls, progress: Progress | None = None) -> BallCounts:
-    """Count the rows of an array in each ball, on all cores.
-
-    Parameters
-    ----------
-    rows
-        One row a line, (n, d); rows with a NaN are in no ball.
-    balls
-        Where to count, and up to which number.
-    progress
-        Told how many points are done, and of how many.
-
-    Examples
-    --------
-    >>> rows = np.array([[0.0, 0.0], [0.0, 3.0], [4.0, 0.0], [4.0, 3.0]])
-    >>> for metric in METRICS:
-    ...     print(metric, count_balls(rows, Balls(rows[:1], 4.0, metric, 10)).within)
-    euclidean [3]
-    manhattan [3]
-    chebyshev [4]
-    """
-    counter = BallCounter(balls, progress)
-    counter.add(rows)
-    return counter.counts()

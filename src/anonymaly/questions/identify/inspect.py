@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from anonymaly.ask.cited import cited_model
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset
@@ -17,13 +18,12 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.engine.statements import collect
-from anonymaly.noise import one_sided_geometric_quantile
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
-from anonymaly.questions.identify.balls import BallCounts, Balls, Progress, count_balls
-from anonymaly.questions.identify.citing import cited_model
-from anonymaly.questions.identify.mechanism import Verdicts
-from anonymaly.questions.identify.model import Bound, is_anomaly, judge
-from anonymaly.questions.identify.plan import rate_of
+from anonymaly.questions.identify.balls import BallCounts, Balls
+from anonymaly.questions.identify.binding import answer_rate, least_slack, raised_k
+from anonymaly.questions.identify.kernels.counter import Progress, count_balls
+from anonymaly.questions.identify.summary import coordinate
+from anonymaly.questions.identify.verdicts import StepBound, Verdicts, is_anomaly, judge
 
 EXTRA_ERROR = Fraction(1, 10**12)
 
@@ -57,7 +57,7 @@ class Anomalies:
 
 @dataclass(frozen=True)
 class PrivacyMap:
-    """For every record that has all values of the model, what a question about it would tell.
+    """For every record that has all values of the model, what a question about it would reveal.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PrivacyMap:
         The probability that a question about it is answered rightly.
     epsilon
         How much more or less likely an answer about it becomes, at most, when one such record comes or goes:
-        the paper's ε_i. It is the question's ε, or less, for all that are sensitive.
+        ε_i of Asif et al. 2021. It is the question's ε, or less, for all that are sensitive.
     """
 
     records: pa.Table
@@ -101,7 +101,7 @@ def anomalies(dataset: Dataset, model: str | AnomalyModel, *, progress: Progress
     model
         The name of a declared model, or one written out.
     progress
-        Told how many records are done, and of how many.
+        Called with the number of records that are done, and that of all records.
     """
     reading = _read(dataset, model)
     chosen = reading.model
@@ -121,10 +121,10 @@ def privacy_map(
     model: str | AnomalyModel,
     *,
     epsilon: Number,
-    bound: Bound = "improved",
+    bound: StepBound = "improved",
     progress: Progress | None = None,
 ) -> PrivacyMap:
-    """Return for every record how rightly questions about it are answered, and what they tell of it.
+    """Return for every record how often questions about it are answered rightly, and what they reveal of it.
 
     Parameters
     ----------
@@ -137,13 +137,12 @@ def privacy_map(
     bound
         ``"improved"`` or ``"paper"`` for sensitive privacy, ``"differential"`` for differential privacy.
     progress
-        Told how many records are done, and of how many.
+        Called with the number of records that are done, and that of all records.
     """
     reading = _read(dataset, model)
     chosen, declaration = reading.model, dataset.declaration
-    rate = rate_of(to_nano(epsilon), declaration)
-    k = chosen.k + declaration.rows - 1
-    slack = 2 + one_sided_geometric_quantile(rate, 1 - EXTRA_ERROR)
+    rate = answer_rate(to_nano(epsilon), declaration)
+    k, slack = raised_k(chosen, declaration), least_slack(rate, EXTRA_ERROR)
     # Two more than a question counts, so that a record more or less is known from the same counts.
     counts = reading.count(chosen.beta + slack + 2, progress)
     own = np.maximum(counts.own, 1)
@@ -171,7 +170,7 @@ def regularity(dataset: Dataset, model: str | AnomalyModel) -> Regularity:
     """Say whether the model is regular on the declared domain; reads no rows.
 
     Under a regular model all tables that hold a protected record are joined by steps that are protected, so
-    that whatever is answered on one can be answered on all others (paper, section 6).
+    that whatever is answered on one can be answered on all others (Asif et al. 2021, section 6).
     """
     chosen = _model(dataset.declaration, model)
     if chosen.k >= chosen.beta:
@@ -225,7 +224,7 @@ def _read(dataset: Dataset, model: str | AnomalyModel) -> _Reading:
     chosen = _model(dataset.declaration, model)
     axes = read_axes(chosen, dataset.declaration.columns, field="columns")
     table = dataset.table
-    places = {f"place {axis.column}": axis.to_ibis(table) for axis in axes}
+    places = {f"place {axis.column}": coordinate(table, axis) for axis in axes}
     found = collect(table.select(*chosen.columns, **places)).drop_null()
     points = np.column_stack([found.column(f"place {axis.column}").to_numpy() / axis.scale for axis in axes])
     return _Reading(chosen, axes, found.select(list(chosen.columns)), points)

@@ -1,79 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The (β, r)-anomaly: a record that is there, with at most β records within the radius r of it.
-
-``own`` is how many records equal the one asked about, ``within`` how many are within the radius of it,
-its own copies among them. All functions take whole arrays of both.
-"""
+"""Which anomaly model a question means: the owner's by its name, or one written out."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
+from anonymaly.ask.cited import cited_model, model_names
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.rules import AnomalyModel
+from anonymaly.errors import InputError
 
-from anonymaly.core.arrays import Booleans, Integers
-from anonymaly.questions.identify.mechanism import Verdicts
+if TYPE_CHECKING:
+    from anonymaly.questions.identify.query import Identify
 
-Bound = Literal["improved", "paper", "differential"]
-
-
-def is_anomaly(own: Integers, within: Integers, beta: int) -> Booleans:
-    """Say whether the record is there and has few neighbours: the answer g."""
-    return (own >= 1) & (within <= beta)
+WRITTEN = ("columns", "radius", "beta", "k", "metric", "scaled")  # the fields of a model written out
 
 
-def steps_to_change(bound: Bound, own: Integers, within: Integers, *, beta: int, k: int) -> Integers:
-    """Return λ: a number of steps that no way to a table with the other answer falls short of.
-
-    Parameters
-    ----------
-    bound : {"improved", "paper", "differential"}
-        Which steps count. For differential privacy all do (Lemma 3); for sensitive privacy those in a
-        record that is k-sensitive, where the improved bound (Lemma 4) is never below the paper's (Lemma 5).
-    own, within : arrays of int
-        The exact counts.
-    beta, k : int
-        The model's numbers; differential privacy makes no use of ``k``.
-
-    Examples
-    --------
-    >>> own, within = np.array([1, 1, 0, 0]), np.array([1, 18, 18, 30])
-    >>> steps_to_change("improved", own, within, beta=18, k=2).tolist()
-    [17, 1, 2, 14]
-    >>> steps_to_change("differential", own, within, beta=18, k=2).tolist()
-    [1, 1, 2, 14]
-    """
-    few = beta - k - within  # how many records are missing until one in the record itself is protected
-    match bound:
-        case "differential":
-            return _steps_of_any_kind(own, within, beta)
-        case "paper":
-            far = beta + 1 - within + np.minimum(0, own - k)
-            return np.where(few >= 0, far, _steps_of_any_kind(own, within, beta))
-        case "improved":
-            crowded = np.where(own == 0, within - beta + 2, within - beta)
-            absent = 1 + np.maximum(0, few)
-            # Either enough others come near, or so many that the record's own copies may leave, and they do.
-            anomalous = np.minimum(beta + 1 - within, own + np.maximum(0, own + few))
-            sparse = np.where(own == 0, absent, anomalous)
-            return np.where(np.where(own == 0, within >= beta, within > beta), crowded, sparse)
-
-
-def judge(own: Integers, within: Integers, *, beta: int, k: int, bound: Bound, slack: int) -> Verdicts:
-    """Return the verdicts for counts that may have been stopped at ``beta + slack``.
-
-    A stopped count says no, ``slack`` steps from yes, whatever else is known of it (Lemma 6). It is
-    never put into the formula: there it would be up to two steps off, and the loss twice what it should be.
-    """
-    stopped = within >= beta + slack
-    return Verdicts(
-        is_anomaly(own, within, beta) & ~stopped,
-        np.where(stopped, slack, steps_to_change(bound, own, within, beta=beta, k=k)),
-    )
-
-
-def _steps_of_any_kind(own: Integers, within: Integers, beta: int) -> Integers:
-    """Return the exact distance, records coming and going as they like, to a table with the other answer."""
-    absent = np.where(within < beta, 1, within - beta + 2)
-    present = np.where(within <= beta, np.minimum(own, beta + 1 - within), within - beta)
-    return np.where(own == 0, absent, present)
+def find_model(query: Identify, declaration: Declaration) -> AnomalyModel:
+    """Return the model, checked against the declared columns."""
+    written = {name: getattr(query, name) for name in WRITTEN if getattr(query, name) is not None}
+    if query.model is not None:
+        if written:
+            raise InputError(
+                f"is given beside model={query.model!r}, which says it already",
+                field=next(iter(written)),
+                next_step="Cite the model or write it out, not both.",
+            )
+        return cited_model(query.model, declaration)
+    needed = [name for name in ("columns", "radius", "beta") if name not in written]
+    if needed and query.guarantee == "sensitive":
+        raise InputError(
+            "is needed",
+            field="model",
+            next_step=f"Name a declared anomaly model ({model_names(declaration)}), or ask with "
+            "guarantee='differential', which needs none.",
+        )
+    if needed:
+        raise InputError(
+            "is needed where no model is named",
+            field=needed[0],
+            next_step="Give columns, radius and beta, or the name of a declared model.",
+        )
+    if query.guarantee == "differential" and "k" in written:
+        raise InputError(
+            "says whom sensitive privacy protects, and differential privacy protects all",
+            field="k",
+            next_step="Leave it out.",
+        )
+    return AnomalyModel.read(written).resolve(declaration.columns, field="model")

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many of a batch's answers one record can have a part in: what the batch costs."""
+"""In how many of a batch's balls one record can lie: what the charge of a batch is divided by."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from anonymaly.questions.identify.axes import RELATIVE, Points
-from anonymaly.questions.identify.balls import Balls, count_balls
+from anonymaly.core.arrays import Floats
+from anonymaly.questions.identify.axes import RELATIVE
+from anonymaly.questions.identify.balls import Balls
 
 
-def most_overlapping(points: Points, radius: float, metric: str) -> int:
+def most_overlapping(points: Floats, radius: float, metric: str) -> int:
     """Return a number of balls around the points that no record can lie in more of.
 
     Two balls that hold the same record have centres within twice the radius of each other, in any metric.
@@ -24,11 +23,8 @@ def most_overlapping(points: Points, radius: float, metric: str) -> int:
     """
     if len(points) == 1:
         return 1
-    return _counted(np.ascontiguousarray(points).tobytes(), points.shape, radius, metric)
+    # Here, because a preview of one record shall not wait for the compiler's import.
+    from anonymaly.questions.identify.kernels.counter import count_balls  # noqa: PLC0415
 
-
-@lru_cache(maxsize=16)  # a question is planned several times on its way, and its balls stay the same
-def _counted(points: bytes, shape: tuple[int, ...], radius: float, metric: str) -> int:
-    centres = np.frombuffer(points, np.float64).reshape(shape)
-    wide = Balls(centres, 2 * radius * (1 + RELATIVE), metric, stop=len(centres) + 1)
-    return int(count_balls(centres, wide).within.max())
+    wide = Balls(points, 2 * radius * (1 + RELATIVE), metric, stop=len(points) + 1)
+    return int(np.max(count_balls(points, wide).within))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A β and a radius from public data, by the rule that the paper takes over for normally distributed data."""
+"""A β and a radius from public data, by the rule of Asif et al. 2021 for normally distributed data."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel, Metric
 from anonymaly.errors import InputError, Refused
-from anonymaly.questions.identify.balls import Balls, count_balls
+from anonymaly.questions.identify.balls import Balls
+from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.summary import read_points
 
-SHARE = 1.2e-3  # β over the number of records, and
-SPREAD = (
-    0.13  # the radius over the standard deviation: then "anomaly" means "three deviations away" (footnote 4)
-)
+# With these "anomaly" means "three standard deviations away" (their footnote 4).
+SHARE = 1.2e-3  # β over the number of records
+SPREAD = 0.13  # the radius over the standard deviation
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Suggestion:
     beta, radius
         The numbers.
     anomalous
-        The share of the public records that would be anomalies if the others were as many.
+        The share of the public records that would be anomalies in a table of that many records.
     """
 
     columns: tuple[str, ...]
@@ -58,8 +58,8 @@ def suggest(
 ) -> Suggestion:
     """Suggest β and a radius from public data: β = 0.0012·n, radius = 0.13·√(σ₁² + … + σ_d²).
 
-    Never give it the private table: a model fitted to rows tells of those rows, and no promise that is made
-    under it holds any longer. Data of an earlier, published period, or synthetic ones, will do.
+    Never give it the private table: a model fitted to rows reveals something of them, and no promise made
+    under it holds any longer. Use published data of an earlier period, or synthetic data.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def suggest(
     columns : sequence of str
         The numeric columns of the model.
     records : int, optional
-        About how many records the private table has, as far as that is public; as many as these by default.
+        About how many records the private table has, if that is public; by default as many as these.
     metric : {"euclidean", "manhattan", "chebyshev"}
         How distance is measured.
     scaled : bool
@@ -77,7 +77,8 @@ def suggest(
     Notes
     -----
     The rule is exact for one normally distributed column. With many columns nearly every record has few
-    others so near: look at ``anomalous``, and choose a larger radius where it is not the share you mean.
+    others within that radius: look at ``anomalous``, and if that is not the share you mean, choose a larger
+    radius.
 
     Examples
     --------

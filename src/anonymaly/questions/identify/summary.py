@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The only part of ``identify`` that reads rows: how many are around each record, and how many equal it.
 
-Three ways give the same counts (see planner.py). Engines compare as balls.py says, operation by operation,
+Three ways give the same counts (see ways.py). Engines compare as balls.py says, operation by operation,
 and no row may make a statement fail where others would not: most engines stop at a number that is too
 large or too small for them, so gaps are moved to where squares are neither, and what is divided to nothing
 is nothing. Neither changes a verdict, for radii and records within the limits of balls.py.
@@ -18,19 +18,41 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.declare.attributes import Attribute
-from anonymaly.engine import cells as engine_cells
+from anonymaly.declare.readings import code
 from anonymaly.engine import lookup
 from anonymaly.engine.arithmetic import divided, exact
 from anonymaly.engine.statements import EngineFailure, collect, collect_batches
-from anonymaly.questions.identify.balls import BATCH, BallCounter, BallCounts, Balls
-from anonymaly.questions.identify.planner import Way, cell_widths, choose_way, grid_axes
+from anonymaly.questions.identify.axes import Axis
+from anonymaly.questions.identify.balls import BallCounts, Balls
+from anonymaly.questions.identify.kernels.counter import BATCH, BallCounter
+from anonymaly.questions.identify.ways import Way, cell_widths, choose_way, grid_axes
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 # Their squares add nothing to, or exceed, the square of any radius that balls take.
 LEAST_GAP, MOST_GAP = 1e-150, 1e150
+
+
+def place_rows(table: ir.Table, axes: Sequence[Axis]) -> ir.Table:
+    """Return the model's columns of the rows as numbers that the counting takes."""
+    return table.select(**{axis.column: coordinate(table, axis) for axis in axes})
+
+
+def coordinate(table: ir.Table, axis: Axis) -> ir.FloatingValue:
+    """Return a column's coordinates, before they are divided by the scale; null where a row has no value.
+
+    Moving values into their bounds brings no two of them farther apart, which Lemma 7 rests on.
+    """
+    if axis.attribute is not None:
+        return code(axis.attribute, table).cast("float64")
+    assert axis.domain is not None  # noqa: S101 - an axis is the one or the other
+    low, high = (
+        # As text, because some engines read a plain number as a decimal and round it once more.
+        ibis.literal(repr(float(end))).cast("float64")
+        for end in (axis.domain.low, axis.domain.high)
+    )
+    return table[axis.column].clip(lower=low, upper=high)
 
 
 def count_neighbours(
@@ -52,7 +74,7 @@ def count_neighbours(
     columns, scales
         The columns in the order of the points' coordinates, and what each is divided by.
     way
-        How to count; by default as the planner chooses.
+        How to count; by default as ways.py chooses.
     """
     chosen = way or choose_way(balls, remote=not _is_local(table))
     match chosen:
@@ -66,11 +88,6 @@ def count_neighbours(
                 return _by_stream(table, balls, columns, scales)
         case "stream":
             return _by_stream(table, balls, columns, scales)
-
-
-def count_cells(table: ir.Table, attributes: Sequence[Attribute]) -> Integers:
-    """Count the rows of every combination of attribute values, those without a value of one left out."""
-    return engine_cells.count_cells(table, attributes)[engine_cells.RECORDS]
 
 
 def read_points(table: ir.Table, columns: Sequence[str], scales: Sequence[float]) -> Floats:

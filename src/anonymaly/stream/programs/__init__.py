@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parties as programs: keys, sealed messages, MQTT, configuration files."""
 
-from anonymaly.errors import InputError
+from anonymaly.core.extras import require
 
-try:
-    import aiomqtt  # noqa: F401
-    import cryptography  # noqa: F401
-except ImportError:
-    raise InputError(
-        "the programs of a stream are not installed",
-        next_step="Run: pip install 'anonymaly[stream]'",
-    ) from None
+require("stream", "A program of a stream")

@@ -13,11 +13,14 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from anonymaly.core.arrays import Booleans, Floats
+from anonymaly.core.extras import load, require
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.neighbourhoods import Squares
+
+# How an error begins if the model's extra is not installed: when it is declared, not when a window is judged.
+NEIGHBOURS, FOREST = "The model neighbours", "The model isolation_forest"
 
 
 class SuspectModel(ABC):
@@ -71,12 +74,16 @@ class Neighbours(SuspectModel):
 
     name = "neighbours"
 
+    def __post_init__(self) -> None:
+        require("stream", NEIGHBOURS, "scipy")
+
     def suspects(self, places: Floats) -> Booleans:
         """Return the points that are farthest from others."""
         count = min(self.neighbours + 1, len(places))
         if count == 0:
             return np.zeros(0, np.bool_)
-        return _largest(_distance_to(cKDTree(places), places, count), self.outliers)
+        tree = load("scipy.spatial", "stream", NEIGHBOURS).cKDTree(places)
+        return _largest(_distance_to(tree, places, count), self.outliers)
 
 
 @dataclass(frozen=True)
@@ -101,13 +108,15 @@ class IsolationForest(SuspectModel):
 
     name = "isolation_forest"
 
+    def __post_init__(self) -> None:
+        require("estimators", FOREST)
+
     def suspects(self, places: Floats) -> Booleans:
         """Return the points that are isolated soonest."""
-        from sklearn.ensemble import IsolationForest as Forest  # noqa: PLC0415  (a second, and seldom needed)
-
         if len(places) == 0:
             return np.zeros(0, np.bool_)
-        forest = Forest(n_estimators=self.trees, random_state=0).fit(places)
+        kind = load("sklearn.ensemble", "estimators", FOREST).IsolationForest
+        forest = kind(n_estimators=self.trees, random_state=0).fit(places)
         return _largest(-forest.score_samples(places), self.outliers)
 
 
@@ -153,7 +162,7 @@ def _read(name: str, value: Any, kind: str) -> float | int:
     return int(value) if kind == "int" else float(value)
 
 
-def _distance_to(tree: cKDTree, places: Floats, number: int) -> Floats:
+def _distance_to(tree: Any, places: Floats, number: int) -> Floats:
     distances, _ = tree.query(places, k=[number])
     return np.asarray(distances[:, 0])
 

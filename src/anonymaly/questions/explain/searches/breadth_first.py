@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From all that is known, to better contexts rather: 000's Algorithm 5."""
+"""Visit the known contexts one by one, by utility: Algorithm 5 of Shafieinejad et al. 2021."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymaly.noise import Noise
-from anonymaly.questions.explain.searches.graph import Oracle, begin, choose, valid_neighbours
+from anonymaly.questions.explain.searches.graph import SearchedContexts, begin, choose, valid_neighbours
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
+    from anonymaly.questions.explain.searches.search import SearchSettings
 
 
-def breadth_first(
-    oracle: Oracle,
-    *,
-    rate: Fraction,
-    noise: Noise,
-    start: int | None = None,
-    starts: int = 1,
-    samples: int,
-    tries: int,
+def search(
+    contexts: SearchedContexts, settings: SearchSettings, *, rate: Fraction, noise: Noise
 ) -> int | None:
     """Visit one after another of the known valid contexts, by utility, and choose one of those visited.
 
@@ -29,26 +26,28 @@ def breadth_first(
 
     Examples
     --------
+    >>> from anonymaly.noise import Noise
+    >>> from anonymaly.questions.explain.searches import SearchSettings
     >>> from anonymaly.questions.explain.searches.graph import KnownContexts
     >>> known = KnownContexts(np.array([False, True, True, True]), np.array([1, 4, 2, 70]))
-    >>> breadth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
+    >>> search(known, SearchSettings(start=1, starts=1), rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    opening = begin(oracle, start, starts, tries, rate, noise)
+    opening = begin(contexts, settings, rate, noise)
     if opening is None:
         return None
-    begun, chosen = opening
+    starts, chosen = opening
     visited = {chosen: None}
-    utilities = oracle.utility(np.array(begun, np.int64))
-    waiting = dict(zip(begun, utilities.tolist(), strict=True))  # context → utility, asked for once
+    utilities = contexts.utility(np.array(starts, np.int64))
+    waiting = dict(zip(starts, utilities.tolist(), strict=True))  # context → utility, asked for once
     del waiting[chosen]
-    while len(visited) < samples:
+    while len(visited) < settings.samples:
         fresh = [
             context
-            for context in valid_neighbours(oracle, chosen)
+            for context in valid_neighbours(contexts, chosen)
             if context not in visited and context not in waiting
         ]
-        utilities = oracle.utility(np.array(fresh, np.int64))
+        utilities = contexts.utility(np.array(fresh, np.int64))
         waiting.update(zip(fresh, utilities.tolist(), strict=True))
         if not waiting:
             break
@@ -56,4 +55,4 @@ def breadth_first(
         chosen = list(waiting)[noise.choose(list(waiting.values()), rate)]
         del waiting[chosen]
         visited[chosen] = None
-    return choose(oracle, list(visited), rate, noise)
+    return choose(contexts, list(visited), rate, noise)

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Depth first, to better neighbours rather: 000's Algorithm 4."""
+"""Go from neighbour to neighbour, by utility: Algorithm 4 of Shafieinejad et al. 2021."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from anonymaly.noise import Noise
-from anonymaly.questions.explain.searches.graph import Oracle, begin, choose, valid_neighbours
+from anonymaly.questions.explain.searches.graph import SearchedContexts, begin, choose, valid_neighbours
+
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
+    from anonymaly.questions.explain.searches.search import SearchSettings
 
 
-def depth_first(
-    oracle: Oracle,
-    *,
-    rate: Fraction,
-    noise: Noise,
-    start: int | None = None,
-    starts: int = 1,
-    samples: int,
-    tries: int,
+def search(
+    contexts: SearchedContexts, settings: SearchSettings, *, rate: Fraction, noise: Noise
 ) -> int | None:
     """Go from a valid context to valid neighbours chosen by utility, and choose one of those visited.
 
@@ -29,25 +26,28 @@ def depth_first(
     Examples
     --------
     >>> import numpy as np
+    >>> from anonymaly.noise import Noise
+    >>> from anonymaly.questions.explain.searches import SearchSettings
     >>> from anonymaly.questions.explain.searches.graph import KnownContexts
     >>> known = KnownContexts(np.array([False, True, True, True]), np.array([1, 4, 2, 70]))
-    >>> depth_first(known, start=1, samples=5, tries=100, rate=Fraction(1, 2), noise=Noise.seeded(1))
+    >>> search(known, SearchSettings(start=1, starts=1), rate=Fraction(1, 2), noise=Noise.seeded(1))
     3
     """
-    opening = begin(oracle, start, starts, tries, rate, noise)
+    opening = begin(contexts, settings, rate, noise)
     if opening is None:
         return None
-    begun, first = opening
+    starts, first = opening
     visited = {first: None}
-    path = [begun, valid_neighbours(oracle, first)]  # the starts; of each context on the stack its neighbours
-    while path and len(visited) < samples:
+    # The starts, and of each context on the stack its neighbours.
+    path = [starts, valid_neighbours(contexts, first)]
+    while path and len(visited) < settings.samples:
         children = [context for context in path[-1] if context not in visited]
         if not children:
             path.pop()
             continue
         # One of at most samples - 1 choices behind the first; one more draw follows at the end (Lemma 7). The
         # paper makes one choice more, of a context that is never visited.
-        chosen = choose(oracle, children, rate, noise)
+        chosen = choose(contexts, children, rate, noise)
         visited[chosen] = None
-        path.append(valid_neighbours(oracle, chosen))
-    return choose(oracle, list(visited), rate, noise)
+        path.append(valid_neighbours(contexts, chosen))
+    return choose(contexts, list(visited), rate, noise)

@@ -10,41 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
-from anonymaly.noise import Noise
 
-Contexts = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from anonymaly.noise import Noise
+    from anonymaly.questions.explain.searches.search import SearchSettings
 
-MOST_FREE_BITS = 62  # contexts are kept as signed 64-bit integers
 FIRST_BLOCK = 256
 # Blind draws for further starts where one is at hand: under 0.1 s where nearly all of them miss.
 FURTHER_DRAWS = 32_768
 LARGEST_BLOCK = 65_536
 
 
-class Oracle(Protocol):
+class SearchedContexts(Protocol):
     """What a search may ask about contexts: which are valid, and what they are worth."""
 
     @property
     def free_bits(self) -> int:
         """The number of values that a context may hold or not."""
 
-    def valid(self, contexts: Contexts) -> Booleans:
+    def valid(self, chosen: Integers) -> Booleans:
         """Say of each context whether the record stands out in it."""
 
-    def utility(self, contexts: Contexts) -> Integers:
+    def utility(self, chosen: Integers) -> Integers:
         """Return the utility of each context: a number of rows (Lemma 1)."""
 
 
 @dataclass(frozen=True)
 class KnownContexts:
-    """An oracle that holds every context's validity and utility.
+    """Every context's validity and utility, known from the start.
 
     Parameters
     ----------
@@ -66,23 +65,27 @@ class KnownContexts:
     def __post_init__(self) -> None:
         size = self.validity.size
         if size == 0 or size & (size - 1) or self.utilities.shape != self.validity.shape:
-            raise InputError("must hold one value for each of 2^F contexts", field="validity, utilities")
+            raise InputError(
+                "must hold one value for each of 2^F contexts",
+                field="validity, utilities",
+                next_step="Give two arrays of one length, a power of two.",
+            )
 
     @property
     def free_bits(self) -> int:
         """The number of values that a context may hold or not."""
         return self.validity.size.bit_length() - 1
 
-    def valid(self, contexts: Contexts) -> Booleans:
+    def valid(self, chosen: Integers) -> Booleans:
         """Look contexts up."""
-        return self.validity[contexts]
+        return self.validity[chosen]
 
-    def utility(self, contexts: Contexts) -> Integers:
+    def utility(self, chosen: Integers) -> Integers:
         """Look contexts up."""
-        return self.utilities[contexts]
+        return self.utilities[chosen]
 
 
-def valid_contexts(oracle: Oracle, tries: int, noise: Noise) -> Iterator[int]:
+def valid_contexts(contexts: SearchedContexts, tries: int, noise: Noise) -> Iterator[int]:
     """Draw contexts uniformly, ``tries`` times at most, and yield the valid ones, repeats too.
 
     Utilities are not asked for: what is yielded is a function of validity and coins (Lemma 4).
@@ -90,65 +93,71 @@ def valid_contexts(oracle: Oracle, tries: int, noise: Noise) -> Iterator[int]:
     size = FIRST_BLOCK
     while tries > 0:
         size = min(size, tries)
-        block = noise.uniform(1 << oracle.free_bits, size)
-        yield from block[oracle.valid(block)].tolist()
+        block = noise.uniform(1 << contexts.free_bits, size)
+        yield from block[contexts.valid(block)].tolist()
         tries -= size
         # Most searches for a start end in the first block; long ones should not be a thousand small calls.
         size = min(4 * size, LARGEST_BLOCK)
 
 
-def starting_context(oracle: Oracle, start: int | None, tries: int, noise: Noise) -> int | None:
-    """Return the given context if it is valid, or without one a uniformly drawn valid context; or none.
+def starting_context(contexts: SearchedContexts, settings: SearchSettings, noise: Noise) -> int | None:
+    """Return the given context if it is valid, or without one a uniformly drawn valid context; or None.
 
     Never the best of several: a start that utility steers is an exact answer about utility (Lemma 4).
     """
+    start = settings.start
     if start is None:
-        return next(valid_contexts(oracle, tries, noise), None)
-    if not 0 <= start < 1 << oracle.free_bits:
-        raise InputError("is not a context of this space", field="start")
-    return start if bool(oracle.valid(np.array([start], np.int64))[0]) else None
+        return next(valid_contexts(contexts, settings.tries, noise), None)
+    if start >= 1 << contexts.free_bits:
+        raise InputError(
+            "is not a context of this space",
+            field="start",
+            next_step=f"There are 2^{contexts.free_bits} contexts, numbered from 0.",
+        )
+    return start if bool(contexts.valid(np.array([start], np.int64))[0]) else None
 
 
-def starting_contexts(oracle: Oracle, start: int | None, starts: int, tries: int, noise: Noise) -> list[int]:
+def starting_contexts(contexts: SearchedContexts, settings: SearchSettings, noise: Noise) -> list[int]:
     """Return up to ``starts`` different valid contexts: the given one, and others drawn blindly.
 
     None at all if a given context is not valid, or if ``tries`` draws met no valid one.
     """
-    first = starting_context(oracle, start, tries, noise)
+    first = starting_context(contexts, settings, noise)
     if first is None:
         return []
     found = {first: None}
     # How many are found is a function of validity and coins, as the first one is (Lemma 4).
-    further = valid_contexts(oracle, min(tries, FURTHER_DRAWS), noise) if starts > 1 else ()
-    for context in further:
-        if len(found) == starts:
+    draws = min(settings.tries, FURTHER_DRAWS) if settings.starts > 1 else 0
+    for context in valid_contexts(contexts, draws, noise):
+        if len(found) == settings.starts:
             break
         found[context] = None
     return list(found)
 
 
 def begin(
-    oracle: Oracle, start: int | None, starts: int, tries: int, rate: Fraction, noise: Noise
+    contexts: SearchedContexts, settings: SearchSettings, rate: Fraction, noise: Noise
 ) -> tuple[list[int], int] | None:
-    """Return where a steered search may begin, and where it does; or none."""
-    begun = starting_contexts(oracle, start, starts, tries, noise)
-    if not begun:
+    """Return where a steered search may begin, and where it does; or None."""
+    starts = starting_contexts(contexts, settings, noise)
+    if not starts:
         return None
     # With one start there is nothing to choose; among several the choice is paid for (Lemma 7).
-    return begun, begun[0] if starts == 1 else choose(oracle, begun, rate, noise)
+    return starts, starts[0] if settings.starts == 1 else choose(contexts, starts, rate, noise)
 
 
-def valid_neighbours(oracle: Oracle, context: int) -> list[int]:
+def valid_neighbours(contexts: SearchedContexts, context: int) -> list[int]:
     """Return the valid contexts that differ in one value.
 
-    Each neighbour is made from the context itself: 000's Algorithms 4 and 5 flip bit after bit of one vector
-    without restoring it, so that all but the first of their children are no neighbours.
+    Each neighbour is made from the context itself: Algorithms 4 and 5 of Shafieinejad et al. 2021 flip bit
+    after bit of one vector without restoring it, so that all but the first of their children are no
+    neighbours.
     """
-    neighbours = np.int64(context) ^ (np.int64(1) << np.arange(oracle.free_bits, dtype=np.int64))
-    found: list[int] = neighbours[oracle.valid(neighbours)].tolist()
+    neighbours = np.int64(context) ^ (np.int64(1) << np.arange(contexts.free_bits, dtype=np.int64))
+    found: list[int] = neighbours[contexts.valid(neighbours)].tolist()
     return found
 
 
-def choose(oracle: Oracle, candidates: Sequence[int], rate: Fraction, noise: Noise) -> int:
+def choose(contexts: SearchedContexts, candidates: Sequence[int], rate: Fraction, noise: Noise) -> int:
     """Choose one of the candidates, those of higher utility more likely: the step that costs ε (Lemma 2)."""
-    return candidates[noise.choose(oracle.utility(np.array(candidates, np.int64)), rate)]
+    return candidates[noise.choose(contexts.utility(np.array(candidates, np.int64)), rate)]

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``explain`` claims, written from its GUARANTEE.md and not from its code, and its planted faults."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, product
+from typing import Any, Literal
+
+import numpy as np
+
+from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.neighbours import Pair
+from anonymaly.audit.replay import equal
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.core.rate import Adjacency
+from anonymaly.declare.domain import Categories, Domain, Interval
+from anonymaly.declare.rules import SameContexts
+from anonymaly.detectors import DETECTORS
+from anonymaly.noise import Noise
+from anonymaly.promise import Database
+from anonymaly.questions.explain.binding import ExplainBinding
+from anonymaly.questions.explain.mechanism import SummarisedContexts, release_context
+from anonymaly.questions.explain.query import Explain
+from anonymaly.questions.explain.summary import Summary
+from anonymaly.questions.explain.value import Context
+
+AuditedSearch = Literal["exact", "breadth_first"]
+Row = tuple[str, str, int]
+Law = dict[str, float]
+Release = Callable[[Summary, ExplainBinding, Noise], Context | None]
+
+NOTHING = "nothing"  # the one constant outcome
+DETECTOR = "grubbs"
+VALUES: Mapping[str, tuple[str, ...]] = {"job": ("Nurse", "Clerk", "Doctor"), "city": ("Oslo", "Turin")}
+HIGHEST = 100
+COLUMNS: Mapping[str, Domain] = {
+    **{name: Categories(values) for name, values in VALUES.items()},
+    "pay": Interval(0, HIGHEST, step=1),
+}
+RECORD = {"job": "Nurse", "city": "Oslo", "pay": 90}
+# So few that the law can be written down, and that missing every valid start is seen.
+SAMPLES, STARTS, TRIES = 2, 2, 4
+
+
+def _rows(job: str, city: str, pays: Sequence[int]) -> tuple[dict[str, Any], ...]:
+    return tuple({"job": job, "city": city, "pay": pay} for pay in pays)
+
+
+LOW, HIGH = (9, 10, 12, 13), (84, 88, 96)
+# The record stands out among nurses of both cities, and among nurses and clerks of Oslo, not in all four
+# cells: two valid contexts, neither in the other. Doctors are declared, and there is none.
+RECORDS: Database = (
+    RECORD,
+    *_rows("Clerk", "Oslo", LOW),
+    *_rows("Clerk", "Turin", HIGH),
+    *_rows("Nurse", "Turin", LOW),
+)
+# With these it stands out in no context with doctors, which halves the valid contexts.
+DOCTORS: Database = _rows("Doctor", "Oslo", HIGH)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """A summary that can be compared: its arrays one by one."""
+
+    summary: Summary
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Seen):
+            return NotImplemented
+        return equal(dataclasses.asdict(self.summary), dataclasses.asdict(other.summary))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class ExplainCase(Case):
+    """A case whose answers are written as the context's bits, and whose pairs have a valid context."""
+
+    def stages(self, bound: Binding) -> tuple[Stage, ...]:
+        """Return the stages with answers as text, which samples can be counted and sorted by."""
+        return tuple(map(_written, super().stages(bound)))
+
+    def pairs(self, *, seed: int, rounds: int) -> Iterator[Pair]:
+        """Yield some pairs that generated ones may miss, then all those that have a valid context.
+
+        Without one the answer is constant and draws no noise, which a replay takes for a fault; that the
+        loss is 0 then needs no measuring.
+        """
+        assert self.valid_contexts is not None  # noqa: S101 - always given below
+        for pair in chain(_special_pairs(self.adjacency), super().pairs(seed=seed, rounds=rounds)):
+            valid = self.valid_contexts(None, pair.first)
+            if valid and valid == self.valid_contexts(None, pair.second):
+                yield pair
+
+
+def explain_case(
+    *,
+    epsilon: Number,
+    adjacency: Adjacency = "add_remove",
+    search: AuditedSearch = "exact",
+    kind: type[Explain] = Explain,
+) -> Case:
+    """Return ``explain`` as an audit sees it.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    search : {"exact", "breadth_first"}
+        The search.
+    kind : type
+        The question's type: ``Explain``, or a broken variant of it.
+
+    Examples
+    --------
+    >>> case = explain_case(epsilon="1")
+    >>> {bits: round(chance, 3) for bits, chance in case.outcomes(case.worst_pair[1]).items()}
+    {'10011': 0.184, '11010': 0.816}
+    """
+    query = kind(
+        record=RECORD,
+        metric="pay",
+        attributes=list(VALUES),
+        detector=DETECTOR,
+        search=search,
+        samples=SAMPLES,
+        starts=STARTS,
+        tries=TRIES,
+        epsilon=epsilon,
+    )
+    spread = 1 if adjacency == "add_remove" else 2  # Lemma 1, with a row for a person
+    draws = 1 if search == "exact" else SAMPLES + 1  # a choice among the starts, one more, and the last
+    rate = float(to_fraction(query.cost) / Fraction(draws * spread))
+
+    def outcomes(records: Database) -> Outcomes:
+        """Judge every context by hand and draw among the valid ones: Lemmas 3, 4 and 7."""
+        utilities = _valid(records)
+        if not utilities:
+            return {NOTHING: 1.0}
+        return _choice(utilities, rate) if search == "exact" else _breadth_first(utilities, rate)
+
+    return ExplainCase(
+        name=f"explain, {search}, records, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        # The rest of the summary decides which contexts are valid, which neighbours have in common.
+        sensitivity={"context": Sensitivity(spread, _change_of_counts)},
+        worst_pair=_worst_pair(search, adjacency),
+        # One draw between two contexts loses all of ε (Lemma 2); three after a blind start do not here.
+        tight=search == "exact",
+        outcomes=outcomes,
+        adjacency=adjacency,
+        rules={"groups": SameContexts()},
+        valid_contexts=_valid_contexts,
+    )
+
+
+def _written(stage: Stage) -> Stage:
+    def release(seen: Any, released: Released, noise: Any) -> str:
+        context: Context | None = stage.release(seen.summary, released, noise)
+        return NOTHING if context is None else context.bits
+
+    return dataclasses.replace(
+        stage, summarise=lambda table, released: _Seen(stage.summarise(table, released)), release=release
+    )
+
+
+def _change_of_counts(first: _Seen, second: _Seen) -> float:
+    return absolute_difference(first.summary.counts.others, second.summary.counts.others)
+
+
+def _worst_pair(search: AuditedSearch, adjacency: Adjacency) -> tuple[Database, Database]:
+    clerk, doctor = _rows("Clerk", "Oslo", [11]), _rows("Doctor", "Turin", [11])
+    if search == "exact":
+        # From a tie of two contexts to a lead of the clerks', by one record, or by two where another leaves.
+        table = (*DOCTORS, *RECORDS)
+        return table, (*(table if adjacency == "add_remove" else table[:-1]), *clerk)
+    # From a tie of three of four contexts, which have neighbours, to a lead of one that was not the first.
+    table = (*RECORDS, *doctor)
+    return (*table, *clerk), (*table, *(clerk if adjacency == "add_remove" else ()), *doctor)
+
+
+def _special_pairs(adjacency: Adjacency) -> Iterator[Pair]:
+    absent, not_a_number = ({"job": "Nurse", "city": "Turin", "pay": pay} for pay in (None, math.nan))
+    yield Pair("NaN for null", (*RECORDS, absent), (*RECORDS, not_a_number), same=True)
+    doctor = _rows("Doctor", "Turin", [11])
+    if adjacency == "add_remove":
+        yield Pair("first record of a value added", RECORDS, (*RECORDS, *doctor))
+        yield Pair("last record of a value removed", (*RECORDS, *doctor), RECORDS)
+    else:
+        yield Pair("replaced by the first record of a value", RECORDS, (*RECORDS[:-1], *doctor))
+
+
+def _read(record: Mapping[str, Any]) -> Row | None:
+    """Return a record on the declared grid, or None if it is in no context."""
+    job, city, pay = (record.get(name) for name in COLUMNS)
+    if job not in VALUES["job"] or city not in VALUES["city"] or pay is None or math.isnan(pay):
+        return None
+    return job, city, math.floor(min(max(pay, 0), HIGHEST) + 0.5)
+
+
+def _valid(records: Database) -> dict[str, int]:
+    """Return every valid context's bits and population, by filtering rows and asking the plain detector."""
+    rows = [row for row in map(_read, records) if row is not None]
+    asked = _read(RECORD)
+    found = {}
+    for bits in map("".join, product("01", repeat=sum(map(len, VALUES.values())))):
+        chosen = iter(bits)
+        jobs, cities = ([value for value in values if next(chosen) == "1"] for values in VALUES.values())
+        inside = [row for row in rows if row[0] in jobs and row[1] in cities]
+        if asked in inside and DETECTORS[DETECTOR].is_outlier(
+            np.array([row[2] for row in inside], np.int64), inside.index(asked)
+        ):
+            found[bits] = len(inside)
+    return found
+
+
+def _valid_contexts(question: Any, records: Database) -> Collection[str]:
+    return frozenset(_valid(records))
+
+
+def _choice(utilities: Mapping[str, int], rate: float) -> Law:
+    """Return the law of permute-and-flip: Pr[i] = p_i · ∫ Π (1 − t·p_j) dt over t in 0..1 and all j ≠ i.
+
+    With each candidate at an independent uniform time t in the order, i is chosen if its coin of chance
+    p = e^(−rate·(max u − u)) succeeds and no earlier one did.
+    """
+    best = max(utilities.values())
+    coins = {bits: math.exp(-rate * (best - utility)) for bits, utility in utilities.items()}
+    law = {}
+    for bits, coin in coins.items():
+        failing = np.polynomial.Polynomial([1.0])
+        for other, chance in coins.items():
+            if other != bits:
+                failing *= np.polynomial.Polynomial([1.0, -chance])
+        law[bits] = coin * float(failing.integ()(1.0))
+    return law
+
+
+def _breadth_first(utilities: Mapping[str, int], rate: float) -> Law:
+    """Return the law of two blind starts, two visits chosen by utility, and the last draw between them."""
+    contexts = math.prod(2 ** (len(values) - 1) for values in VALUES.values())
+    missed = (1 - len(utilities) / contexts) ** TRIES
+    # Another than the first start is met unless all further draws miss the others.
+    alone = (1 - (len(utilities) - 1) / contexts) ** TRIES
+    law = dict.fromkeys(utilities, 0.0)
+    for first in utilities:
+        others = [bits for bits in utilities if bits != first]
+        begun = [((first,), alone), *(((first, other), (1 - alone) / len(others)) for other in others)]
+        for starts, chance in begun:
+            for visited, share in _visits(starts, utilities, rate):
+                for answer, last in _choice({bits: utilities[bits] for bits in visited}, rate).items():
+                    law[answer] += (1 - missed) / len(utilities) * chance * share * last
+    return {**law, NOTHING: missed} if missed else law
+
+
+def _visits(
+    starts: Sequence[str], utilities: Mapping[str, int], rate: float
+) -> Iterator[tuple[set[str], float]]:
+    """Yield what may be visited: one of the starts, and another one or a valid neighbour."""
+    for first, chance in _choice({bits: utilities[bits] for bits in starts}, rate).items():
+        near = {bits for bits in utilities if _differing(bits, first) == 1} | set(starts) - {first}
+        if not near:
+            yield {first}, chance
+            continue
+        for second, share in _choice({bits: utilities[bits] for bits in near}, rate).items():
+            yield {first, second}, chance * share
+
+
+def _differing(first: str, second: str) -> int:
+    return sum(one != other for one, other in zip(first, second, strict=True))
+
+
+# ---- planted faults --------------------------------------------------------------------------------------
+
+SMALL = 6  # the populations of the worst pair's contexts are on both sides of it
+
+
+def _released(release: Release, **options: Any) -> Case:
+    """Return the case of an explain that releases in another way; its claims stay those of the real one."""
+
+    class BrokenExplain(Explain):
+        def stages(self, bound: Any) -> tuple[Stage, ...]:
+            return tuple(
+                dataclasses.replace(
+                    stage, release=lambda summary, released, noise: release(summary, bound, noise)
+                )
+                for stage in super().stages(bound)
+            )
+
+    return explain_case(**{"epsilon": "1", **options, "kind": BrokenExplain})
+
+
+def _twice_the_rate(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    return release_context(summary, dataclasses.replace(bound, rate=2 * bound.rate), noise)
+
+
+def _steered_start(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Begin at the best valid context instead of blind ones."""
+    contexts = SummarisedContexts(summary, bound)
+    every = np.arange(bound.space.size, dtype=np.int64)
+    valid = every[contexts.valid(every)]
+    if not len(valid):
+        return None
+    best = int(valid[np.argmax(contexts.utilities()[valid])])
+    settings = dataclasses.replace(bound.settings, start=best, starts=1)
+    return release_context(summary, dataclasses.replace(bound, settings=settings), noise)
+
+
+def _domain_from_data(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Choose among contexts of values that occur, instead of all that are declared."""
+    counts = summary.counts.others.reshape(bound.space.sizes)
+    occurring = []
+    for axis, own in enumerate(bound.space.own):
+        seen = np.moveaxis(counts, axis, 0).reshape(counts.shape[axis], -1).any(axis=1)
+        occurring.append(1 << own | sum(1 << int(value) for value in np.flatnonzero(seen)))
+    contexts = SummarisedContexts(summary, bound)
+    every = np.arange(bound.space.size, dtype=np.int64)
+    known = np.array(
+        [
+            all(mask & ~seen == 0 for mask, seen in zip(bound.space.masks(index), occurring, strict=True))
+            for index in range(bound.space.size)
+        ]
+    )
+    candidates, valid = every[known], contexts.valid(every)[known]
+    if not (summary.counts.present and valid.any()):
+        return None
+    chosen = candidates[noise.choose(contexts.utilities()[known], bound.rate, valid=valid)]
+    return Context.of(bound.attributes, bound.space.masks(int(chosen)))
+
+
+def _withheld_when_small(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    """Keep back a group of few records, as if that were safer: it gives its exact population away."""
+    context = release_context(summary, bound, noise)
+    if context is None:
+        return None
+    population = SummarisedContexts(summary, bound).utilities()[bound.space.index_of_bits(context.bits)]
+    return context if population >= SMALL else None
+
+
+def _reused() -> Case:
+    kept: list[Context | None] = []
+
+    def release(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+        if not kept:
+            kept.append(release_context(summary, bound, noise))
+        return kept[0]
+
+    return _released(release)
+
+
+def _fixed_seed(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+    return release_context(summary, bound, Noise.seeded(7))
+
+
+EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
+    Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
+    # Twice the rate is just what add/remove would have bought.
+    Mutant(
+        "replace charged like add/remove", "bound", lambda: _released(_twice_the_rate, adjacency="replace")
+    ),
+    Mutant("start steered by utility", "bound", lambda: _released(_steered_start, search="breadth_first")),
+    Mutant("domain from data", "replay", lambda: _released(_domain_from_data)),
+    Mutant("withheld when small", "bound", lambda: _released(_withheld_when_small)),
+    Mutant("noise reused for a second answer", "replay", _reused),
+    Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
+)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identify bound to a declaration: the balls to count in, the rate of the flips, and what to expect of them.
+
+What the counting is given, and what it must give back, because the proofs rest on it:
+
+- a view of the table with one float64 column for each axis: numbers moved into their declared bounds,
+  categories and flags numbered, null where a row has no value;
+- ``balls``: the points asked about, already divided by the scales, and a radius a hair larger than the
+  model's, so that rounding never leaves out a record that is within the exact one;
+- a row's coordinates are ``value / scale`` in double precision. It is in a ball if its distance, computed
+  from its own coordinates alone by one fixed sequence of operations, is at most the radius, and it is a
+  copy if all coordinates are equal. What other rows there are, their number or their order must make no
+  difference to that, and neither may the way of counting that is chosen. A null is in no ball;
+- a count that reached ``balls.stop`` is ``balls.stop``, and nothing else is used of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.core.arrays import Integers
+from anonymaly.core.epsilon import to_fraction, to_text
+from anonymaly.core.rate import noise_rate, rows_moved
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.rules import AnomalyModel
+from anonymaly.errors import InputError
+from anonymaly.noise import laws
+from anonymaly.promise import Relation, SensitiveRecords
+from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
+from anonymaly.questions.identify.balls import Balls
+from anonymaly.questions.identify.model import find_model
+from anonymaly.questions.identify.overlap import most_overlapping
+from anonymaly.questions.identify.verdicts import StepBound, Verdicts, flip_probability, judge
+
+if TYPE_CHECKING:
+    from anonymaly.questions.identify.query import Identify
+
+POINTS = 40  # of the error curve; enough for a picture, few enough for the ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyBinding(Binding):
+    """What the one stage of identify needs."""
+
+    query: Identify
+    model: AnomalyModel
+    axes: tuple[Axis, ...]
+    balls: Balls
+    overlap: int
+    rate: Fraction  # ε for each answer and each step of the table
+    step_bound: StepBound
+    k: int  # of the mechanism: above the model's where a person has several rows
+    slack: int  # L: counts stop at beta + slack (Lemma 6)
+
+    @property
+    def relation(self) -> Relation:
+        """Everyone, or those who are sensitive by the model."""
+        if self.protects_everyone:
+            return super().relation
+        given = self.declaration
+        return SensitiveRecords(self.query.model, self.model, given.adjacency, given.unit_rows)
+
+    @property
+    def shares(self) -> Mapping[str, int]:
+        """The whole charge for the one stage."""
+        return {"verdicts": self.query.cost}
+
+    @property
+    def protects_everyone(self) -> bool:
+        """Whether the promise is differential privacy, asked for or because k reaches β (Lemma 4)."""
+        return self.step_bound == "differential" or self.k >= self.model.beta
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns in the order of the points' coordinates."""
+        return tuple(axis.column for axis in self.axes)
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What each coordinate of a row is divided by."""
+        return tuple(axis.scale for axis in self.axes)
+
+    def judge(self, own: Integers, within: Integers) -> Verdicts:
+        """Return the verdicts for counts in the balls."""
+        return judge(own, within, beta=self.model.beta, k=self.k, bound=self.step_bound, slack=self.slack)
+
+    def errors(self, own: int, within: Sequence[int]) -> list[float]:
+        """Return the probability of a wrong answer for each of some supposed numbers of neighbours."""
+        counts = np.array(within, np.int64)
+        verdicts = self.judge(np.full_like(counts, own), counts)
+        return [float(flip_probability(self.rate, int(steps))) for steps in verdicts.steps]
+
+    def expect(self) -> Expectation:
+        """Return the probability of an error by the number of neighbours; it holds whatever the rows are."""
+        records, beta = len(self.balls.queries), self.model.beta
+        each = float(to_fraction(self.query.cost) / self.overlap)
+        alone, few, many = self.errors(1, [1, beta, 2 * beta])
+        (absent,) = self.errors(0, [0])
+        privacy = "differential privacy" if self.protects_everyone else "sensitive privacy"
+        if self.protects_everyone and self.step_bound != "differential":
+            privacy += ", because k reaches beta"
+        overlap = "no balls overlap" if self.overlap == 1 else f"at most {self.overlap:,} balls overlap"
+        total = to_text(self.query.cost)
+        batch = (
+            ""
+            if records == 1
+            else f"; {records:,} records, {overlap}: ε {each:.4g} each for a total of {total}"
+        )
+        return Expectation(
+            noise=f"each answer is flipped by chance, the more rarely the clearer it is ({privacy}{batch})",
+            error=(
+                f"wrong with probability {alone:.3g} for a record that is alone within the radius, "
+                f"{few:.3g} for one with {beta:,} records there, {many:.3g} with "
+                f"{2 * beta:,}; {absent:.3g} for one that is not in the data, nor any near it"
+            ),
+            details={
+                "records": records,
+                "overlap": self.overlap,
+                "epsilon_each": each,
+                "extra_error_at_most": float(np.exp(-float(self.rate) * (self.slack - 1))),
+                "curve": self._curve(),
+            },
+        )
+
+    def _curve(self) -> dict[str, Any]:
+        """Return the error of a record that is there once, and of one that is not, by its neighbours."""
+        last, beta = self.balls.stop, self.model.beta
+        spread = {round(last * place / POINTS) for place in range(POINTS + 1)}
+        neighbours = sorted(spread | {1, max(1, beta - self.k), beta, beta + 1})
+        return {
+            "neighbours": neighbours,
+            "present": [None, *self.errors(1, neighbours[1:])],  # a record that is there is within its radius
+            "absent": self.errors(0, neighbours),
+        }
+
+
+def bind(query: Identify, declaration: Declaration) -> IdentifyBinding:
+    """Check the question against the declaration; write the records' values in their one spelling."""
+    model = find_model(query, declaration)
+    axes = read_axes(model, declaration.columns, field="columns")
+    values = _read_values(query, axes)
+    points = np.column_stack([axis.place(values[axis.column]) for axis in axes])
+    radius = inclusive_radius(model, axes)
+    overlap = most_overlapping(points, radius, model.metric)
+    rate = answer_rate(query.cost, declaration, overlap)
+    slack = least_slack(rate, Fraction(query.extra_error))
+    return IdentifyBinding(
+        query=_with_values(query, values),
+        declaration=declaration,
+        model=model,
+        axes=axes,
+        balls=Balls(points, radius, model.metric, model.beta + slack),
+        overlap=overlap,
+        rate=rate,
+        step_bound="differential" if query.guarantee == "differential" else query.bound,
+        k=raised_k(model, declaration),
+        slack=slack,
+    )
+
+
+def answer_rate(cost: int, declaration: Declaration, overlap: int = 1) -> Fraction:
+    """Return ε for one answer and one step: the charge over all that one person's change can touch (Lemma 9).
+
+    That is ``overlap`` answers, up to ``max_rows`` rows, and twice as many where a person is replaced.
+    """
+    return noise_rate(
+        cost,
+        moves=rows_moved(declaration.rows, declaration.adjacency),
+        parts=overlap,
+        next_step="Give a larger epsilon, or ask about fewer records at once.",
+    )
+
+
+def least_slack(rate: Fraction, extra_error: Fraction) -> int:
+    """Return the smallest L with e^(−rate·(L−1)) <= ``extra_error``, where counting may stop (Lemma 6)."""
+    # That is the chance that a one-sided geometric variable of this rate reaches L−1.
+    return 2 + laws.one_sided_geometric_quantile(rate, 1 - extra_error)
+
+
+def raised_k(model: AnomalyModel, declaration: Declaration) -> int:
+    """Return k of the mechanism: rows of a person must stay sensitive while they go one by one (Lemma 9)."""
+    return model.k + declaration.rows - 1
+
+
+def _read_values(query: Identify, axes: tuple[Axis, ...]) -> dict[str, list[Any]]:
+    """Return the records asked about by column; the messages name fields, never values."""
+    if (query.record is None) == (query.records is None):
+        raise InputError(
+            "is needed, or records" if query.record is None else "and records are both given",
+            field="record",
+            next_step="Give one of them: a record as a mapping, or many as a data frame.",
+        )
+    field = "record" if query.records is None else "records"
+    given: dict[str, tuple[Any, ...]] = (
+        {name: (value,) for name, value in query.record or ()}
+        if query.records is None
+        else dict(query.records)
+    )
+    needed = [axis.column for axis in axes]
+    missing = [name for name in needed if name not in given]
+    extra = [name for name in given if name not in needed]
+    if missing or extra:
+        raise InputError(
+            f"has no {missing[0]}" if missing else f"has {extra[0]}, which the model does not use",
+            field=field,
+            next_step=f"Give {', '.join(needed)}.",
+        )
+    return {axis.column: axis.read(given[axis.column], field=field) for axis in axes}
+
+
+def _with_values(query: Identify, values: Mapping[str, list[Any]]) -> Identify:
+    if query.records is None:
+        record = tuple(sorted((name, value) for name, (value,) in values.items()))
+        return query.model_copy(update={"record": record})
+    columns = tuple(sorted((name, tuple(column)) for name, column in values.items()))
+    return query.model_copy(update={"records": columns})
