@@ -118,6 +118,7 @@ def _run_console(text: str, folder: Path) -> None:
             assert _agree(expected, done.stdout.splitlines()), f"{command} printed\n{done.stdout}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -146,6 +147,7 @@ def test_the_comparison_tells_outputs_apart() -> None:
     assert not _agree(["63 records"], ["7 records", "and more"])
 
 
+@pytest.mark.slow
 def test_the_reference_of_the_command_line_is_current() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / "command_line.py"), "--check"],
