@@ -6,11 +6,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from anonymaly.questions.proportion.binding import ProportionBinding
-from anonymaly.questions.proportion.summary import count_where
-
 from anonymaly.ask.binding import Stage
 from anonymaly.noise import Noise
+from anonymaly.questions.proportion.binding import ProportionBinding
+from anonymaly.questions.proportion.summary import count_where
 
 
 def stages(bound: ProportionBinding) -> tuple[Stage, ...]:

@@ -193,6 +193,7 @@ def test_data_nested_too_deeply_are_refused_when_read_directly() -> None:
         deep = deep.pop()
 
 
+@pytest.mark.slow
 def test_many_names_are_checked_for_repeats_in_one_pass(tmp_path: Path) -> None:
     names = "".join(f"c{place}: 1\n" for place in range(80_000))
     assert "'c7' is there twice" in str(refusal(tmp_path, names + "c7: 1\n"))

@@ -121,6 +121,7 @@ def _run_console(text: str, folder: Path) -> None:
             assert _agree(expected, done.stdout.splitlines()), f"{command} printed\n{done.stdout}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +155,7 @@ def test_the_comparison_tells_outputs_apart() -> None:
     assert not _agree(["63 records"], ["7 records", "and more"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["command_line.py", "question_fields.py"])
 def test_what_the_documentation_takes_from_the_code_is_current(script: str) -> None:
     done = subprocess.run(

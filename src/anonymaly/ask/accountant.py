@@ -40,6 +40,7 @@ class Accountant:
         anchor: str | Path | None = None,
         store: str | Path | None = None,
     ) -> None:
+        catalogue.refuse_own(declaration.questions)
         self.declaration = declaration
         self.name = declaration.name
         self.limit = limit
@@ -70,6 +71,7 @@ class Accountant:
                 field="query",
                 next_step="Give, for instance, am.Count(epsilon=0.1).",
             )
+        _refuse_unnamed(type(query), self.declaration)
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         bound = type(query).read(query.to_dict()).bind(self.declaration)
         kind = type(bound.query).__name__
@@ -149,7 +151,7 @@ class Accountant:
                 next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new "
                 "charge.",
             )
-        record = reservation.record
+        record, origin = reservation.record, _recorded_origin(reservation)
         kind = kind or catalogue.load(record["question"])
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
@@ -164,7 +166,7 @@ class Accountant:
             charged=charged,
             remaining=self.account.remaining,
             receipt=reservation.receipt(),
-            origin=None if "origin" not in record else catalogue.Origin(**record["origin"]),
+            origin=origin,
         )
 
     def answers(self) -> list[Reservation]:
@@ -243,6 +245,42 @@ def _such_as(relation: Relation) -> str:
     defaults = {field: info.default for field, info in type(rule).model_fields.items()}
     fields = [f"{field}={item!r}" for field, item in rule.to_dict().items() if item != defaults[field]]
     return f", such as rules={{{name!r}: am.{type(rule).__name__}({', '.join(fields)})}}"
+
+
+def _refuse_unnamed(kind: type[Query], declaration: Declaration) -> None:
+    """Refuse another package's question that the owner does not name, and one under another's name."""
+    name, origin = kind.question, catalogue.origin(kind.question)
+    if origin is not None and name not in declaration.questions:
+        raise Refused(
+            f"{name!r} is a question of {origin.package} {origin.version}, which the owner of "
+            f"{declaration.name} does not let be asked",
+            field="questions",
+            next_step=f"The owner can name it in the manifest: questions: [{name}].",
+        )
+    # What cannot be found by its name now could not be read back from the store later.
+    if not issubclass(kind, catalogue.load(name)):
+        raise Refused(
+            f"{kind.__module__}.{kind.__name__} calls itself {name!r}, which is another question",
+            field="question",
+            next_step="Give it a name of its own.",
+        )
+
+
+def _recorded_origin(reservation: Reservation) -> catalogue.Origin | None:
+    """Return the package that an answer's question came from, or say that it is missing."""
+    recorded = reservation.record.get("origin")
+    if recorded is None:
+        return None
+    was, name = catalogue.Origin(**recorded), reservation.record["question"]
+    now = catalogue.origin(name)
+    if now is None or now.package != was.package:
+        raise InputError(
+            f"answer {reservation.seq} is of {name!r}, a question of {was.package} {was.version}, which is "
+            "not installed",
+            field="question",
+            next_step=f"Install {was.package}; `anonymaly ledger` lists the answer without it.",
+        )
+    return was
 
 
 def _record(bound: Binding, repeat: int) -> Mapping[str, Any]:

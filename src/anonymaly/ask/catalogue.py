@@ -9,7 +9,7 @@ name that is in use.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -66,6 +66,28 @@ def origin(name: str) -> Origin | None:
     return Origin(point.dist.name, point.dist.version)
 
 
+def problem(name: str) -> str | None:
+    """Say why a question of another package cannot be asked; None if it can. Nothing of it is imported."""
+    offers = [point for point in entry_points(group=GROUP) if point.name == name]
+    if len(offers) == 1:
+        return None
+    if offers:
+        packages = ", ".join(sorted(point.dist.name for point in offers if point.dist is not None))
+        return f"{len(offers)} installed packages offer {name!r}: {packages}; keep one of them"
+    return f"no installed package offers {name!r}; install the one that does, or leave the name out"
+
+
+def refuse_own(names: Iterable[str]) -> None:
+    """Refuse a list of other packages' questions that names ours: it would read like all that is allowed."""
+    for name in names:
+        if name in QUESTIONS:
+            raise InputError(
+                f"names {name!r}, a question of anonymaly, all of which may be asked",
+                field="questions",
+                next_step="Name questions of other packages alone.",
+            )
+
+
 def load(name: str) -> Any:
     """Import the type of a question by its name."""
     if name in QUESTIONS:
@@ -74,9 +96,8 @@ def load(name: str) -> Any:
     others = foreign()
     if name not in others:
         raise InputError(
-            f"there is no question {name!r}",
+            f"there is no question {name!r}: {problem(name)}",
             field="question",
-            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}. "
-            "If another package offers it, install that package.",
+            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}.",
         )
     return others[name].load()

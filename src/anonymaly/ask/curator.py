@@ -11,7 +11,7 @@ from typing import Any, overload
 from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
-from anonymaly.ask.drawing import Source
+from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.rate import Adjacency
@@ -120,10 +120,12 @@ class Curator:
         other = Dataset(
             source,
             name=declared.name,
+            # Looked up here, because `Noise` is compiled code that previews and statements do without.
             version=f"{declared.version} part {noise.Noise.system().uniform(2**64):016x}",
             columns=declared.columns,
             rules="any" if declared.any_rule else declared.rules,
             public=declared.public,
+            questions=declared.questions,
         )
         account = self.accountant
         opened = declared.name in account.ledger.accounts()
@@ -228,7 +230,7 @@ class Curator:
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> DrawSource:
         # Imports Ibis, DuckDB and numba, which previews, statements and stored answers never need.
         from anonymaly.ask.reader import Reader  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface between the two halves of a curator.
 
-`reader` holds the table and `accountant` the ledger. ``Source.ready`` is called before the charge, and the
+`reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, and the
 ``Draw`` that it returns after it. The released value itself is all that passes between the two and depends
 on rows, so they can run in two processes.
 """
@@ -29,7 +29,7 @@ class Failed:
 Draw = Callable[[BinaryIO], Failed | None]  # writes one value to a file, or says where that failed
 
 
-class Source(Protocol):
+class DrawSource(Protocol):
     """What an accountant needs of the table."""
 
     def ready(self, bound: Binding) -> Draw:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import StageFailure
 from anonymaly.ask.query import Query
@@ -53,4 +54,5 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         number=None,
         charged=0,
         remaining=None,
+        origin=catalogue.origin(bound.query.question),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
+from anonymaly.ask import catalogue
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.dataset import Dataset
@@ -24,10 +25,14 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     declared, folder = Manifest.load(manifest), Path(manifest).parent
     dataset = declared.dataset(folder)
     lines = dataset.check()
+    catalogue.refuse_own(declared.questions)
     account = _account(declared, dataset, folder)
     problems = [line for line in lines if line.problem is not None]
     rules = dataset.declaration.rules
-    warnings = _trivial_policies(dataset.declaration)
+    # Questions of other packages: whose they are, or why they cannot be asked.
+    missing = {name: catalogue.problem(name) for name in declared.questions}
+    others = {name: catalogue.origin(name) for name in declared.questions if missing[name] is None}
+    warnings = [*_trivial_policies(dataset.declaration), *filter(None, missing.values())]
     if as_json:
         say_json(
             {
@@ -35,6 +40,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
                 "name": dataset.name,
                 "columns": [vars(line) for line in lines],
                 "rules": {name: rule.to_dict() for name, rule in rules.items()},
+                "questions": {name: origin and origin.to_dict() for name, origin in others.items()},
                 "warnings": warnings,
                 "remaining": None if account is None else to_text(account.remaining),
             }
@@ -47,6 +53,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
         out.print(table)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
+        for name, origin in others.items():
+            say(f"question {name}: {origin}")
         for warning in warnings:
             say(f"warning: {warning}")
         if account is None:

@@ -90,6 +90,7 @@ def _entry(item: Reservation) -> dict[str, Any]:
         "epsilon": to_text(item.cost),
         "state": item.state,
         "receipt": item.receipt().to_dict(),
+        **({"origin": dict(item.record["origin"])} if "origin" in item.record else {}),
     }
 
 
@@ -99,6 +100,9 @@ def _table(reservations: list[Reservation]) -> Table:
         table.add_column(title, justify="right" if title in ("no.", "ε") else "left", overflow="fold")
     for item in reservations:
         line = _entry(item)
+        if "origin" in line:
+            package = " ".join(line["origin"].values())
+            line["question"] += f" ({package}, not proved by anonymaly)"
         names = ("number", "time", "analyst", "question", "asks", "epsilon", "state")
         table.add_row(*plain(*(str(line[name]) for name in names)))
     return table

@@ -55,6 +55,8 @@ class Dataset:
         off. Without it, every row counts as a person of its own.
     public : bool
         Whether the table holds no secrets: anyone may simulate on it and inspect it.
+    questions : list of str, optional
+        Questions of other packages that may be asked, by name. Nothing here proves their promises.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Dataset:
         person: str | None = None,
         max_rows: int | None = None,
         public: bool = False,
+        questions: Sequence[str] = (),
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -89,6 +92,7 @@ class Dataset:
             person=person,
             max_rows=max_rows,
             public=public,
+            questions=questions,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
         self._source = Source(source, table, needed)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -34,6 +34,7 @@ class Declaration:
     rows: int = 1  # the most rows one person has in the view
     public: bool = False
     adjacency: Adjacency = "add_remove"
+    questions: tuple[str, ...] = ()  # of other packages, which the owner lets be asked
 
     @classmethod
     def read(
@@ -47,6 +48,7 @@ class Declaration:
         person: str | None = None,
         max_rows: int | None = None,
         public: bool = False,
+        questions: Sequence[str] = (),
     ) -> Declaration:
         """Check what an owner declares, as values or as plain data; the fields are those of `Dataset`."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -72,6 +74,7 @@ class Declaration:
             person=_read_name(person, "person"),
             rows=_read_unit(person, max_rows),
             public=public,
+            questions=_read_questions(questions),
         )
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
@@ -95,7 +98,7 @@ class Declaration:
         return None if self.person is None else self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what an account is opened under; not the rules and the version, which may change later."""
+        """Return what an account is opened under; rules, questions and version may change later."""
         return {
             "columns": {name: domain.to_dict() for name, domain in self.columns.items()},
             "unit": {"person": self.person, "max_rows": self.rows},
@@ -163,6 +166,17 @@ def _read_name(name: str | None, field: str) -> str | None:
     if name is not None and (not isinstance(name, str) or not name):
         raise InputError("must be a column's name", field=field, next_step="Give the name as text.")
     return name
+
+
+def _read_questions(questions: Sequence[str]) -> tuple[str, ...]:
+    listed = isinstance(questions, list | tuple)
+    if not listed or not all(isinstance(name, str) and name and is_text(name) for name in questions):
+        raise InputError(
+            "must be a list of names of questions",
+            field="questions",
+            next_step='Name those of other packages that may be asked, as in ["proportion"].',
+        )
+    return tuple(dict.fromkeys(questions))
 
 
 def _read_unit(person: str | None, max_rows: int | None) -> int:

@@ -14,7 +14,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.rate import Adjacency
-from anonymaly.core.value import Value
+from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
@@ -59,6 +59,8 @@ class Manifest(Value):
     """A file elsewhere that holds the newest entry's hash, so that a restored old ledger is noticed."""
     store: StrictStr | None = None
     """The folder of released answers; by default beside the ledger."""
+    questions: tuple[StrictStr, ...] = added(())
+    """Questions of other packages that may be asked, by name; nothing here proves their promises."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -121,6 +123,7 @@ class Manifest(Value):
             "person": self.person,
             "max_rows": self.max_rows,
             "public": self.public,
+            "questions": self.questions,
         }
 
     def ledger_location(self, folder: Path) -> str:
