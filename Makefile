@@ -35,9 +35,10 @@ imports: .venv/.dev
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
 
-# What is written from the source: the page of the command line, the table of question folders.
+# What is written from the source: the page of the command line, the tables of fields and of question folders.
 tables: .venv/.dev
 	$(BIN)/python docs/command_line.py
+	$(BIN)/python docs/question_fields.py
 	RENEW_TABLES=1 $(BIN)/pytest -q tests/system/test_question_folders.py
 
 snapshots: .venv/.dev

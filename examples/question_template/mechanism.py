@@ -36,7 +36,7 @@ def release(count: int, rate: Fraction, noise: Noise) -> int:
 
 
 def compare(matching: int, others: int) -> dict[str, Any]:
-    """Return both released counts and their ratio, within 0 and 1, or None if they say nothing of it.
+    """Return both released counts and their ratio, between 0 and 1, or None if their sum is not positive.
 
     This is post-processing, which costs nothing.
     """

@@ -253,7 +253,7 @@ def _refuse_unnamed(kind: type[Query], declaration: Declaration) -> None:
     if origin is not None and name not in declaration.questions:
         raise Refused(
             f"{name!r} is a question of {origin.package} {origin.version}, which the owner of "
-            f"{declaration.name} does not let be asked",
+            f"{declaration.name} did not allow",
             field="questions",
             next_step=f"The owner can name it in the manifest: questions: [{name}].",
         )
@@ -267,7 +267,7 @@ def _refuse_unnamed(kind: type[Query], declaration: Declaration) -> None:
 
 
 def _recorded_origin(reservation: Reservation) -> catalogue.Origin | None:
-    """Return the package that an answer's question came from, or say that it is missing."""
+    """Return the package that an answer's question came from, or raise an error if it is not installed."""
     recorded = reservation.record.get("origin")
     if recorded is None:
         return None

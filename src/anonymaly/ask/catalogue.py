@@ -67,7 +67,7 @@ def origin(name: str) -> Origin | None:
 
 
 def problem(name: str) -> str | None:
-    """Say why a question of another package cannot be asked; None if it can. Nothing of it is imported."""
+    """Return why a question of another package cannot be asked; None if it can. Imports nothing of it."""
     offers = [point for point in entry_points(group=GROUP) if point.name == name]
     if len(offers) == 1:
         return None
@@ -78,13 +78,13 @@ def problem(name: str) -> str | None:
 
 
 def refuse_own(names: Iterable[str]) -> None:
-    """Refuse a list of other packages' questions that names ours: it would read like all that is allowed."""
+    """Refuse a list of other packages' questions that names one of ours: all of ours are always allowed."""
     for name in names:
         if name in QUESTIONS:
             raise InputError(
                 f"names {name!r}, a question of anonymaly, all of which may be asked",
                 field="questions",
-                next_step="Name questions of other packages alone.",
+                next_step="Name only questions of other packages.",
             )
 
 

@@ -34,7 +34,7 @@ class Declaration:
     rows: int = 1  # the most rows one person has in the view
     public: bool = False
     adjacency: Adjacency = "add_remove"
-    questions: tuple[str, ...] = ()  # of other packages, which the owner lets be asked
+    questions: tuple[str, ...] = ()  # questions of other packages that the owner allows
 
     @classmethod
     def read(
