@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.declare.domain import Flag, Interval

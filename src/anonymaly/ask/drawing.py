@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface between the two halves of a curator.
 
-`reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, and the
-``Draw`` that it returns after it. The released value itself is all that passes between the two and depends
-on rows, so they can run in two processes.
+`reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, and
+the ``Draw`` that it returns after it. Only the released value that passes between the two depends on rows,
+so they can run in two processes.
 """
 
 from __future__ import annotations
