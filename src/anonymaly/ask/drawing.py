@@ -2,8 +2,8 @@
 """The interface between the two halves of a curator.
 
 `reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, and
-the ``Draw`` that it returns after it. Only the released value that passes between the two depends on rows,
-so they can run in two processes.
+the ``Draw`` that it returns after it. Of all that passes between the two, only the released value depends on
+rows, so they can run in two processes.
 """
 
 from __future__ import annotations
