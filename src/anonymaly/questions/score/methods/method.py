@@ -50,7 +50,7 @@ class MethodFacts:
 
     dimensions: int
     rate: Fraction
-    records: int | None = None  # public, or counted by a stage of its own; None where nobody said
+    records: int | None = None  # public, or counted by a stage of its own; None if unknown
 
 
 class ScoringMethod(ABC):
