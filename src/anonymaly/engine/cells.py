@@ -25,7 +25,7 @@ RECORDS = "records"
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Axis(Protocol):
+class CellColumn(Protocol):
     """A column with its public values in order; the values of a binned column are its bins."""
 
     @property
@@ -42,7 +42,7 @@ class Axis(Protocol):
 
 
 def count_cells(
-    table: ir.Table, by: Sequence[Axis], also: Mapping[str, ir.BooleanValue] = NOTHING_MORE
+    table: ir.Table, by: Sequence[CellColumn], also: Mapping[str, ir.BooleanValue] = NOTHING_MORE
 ) -> dict[str, Integers]:
     """Count the records of every cell, empty ones too; records without a value in a column are in none.
 
@@ -78,7 +78,7 @@ def count_cells(
     return cells
 
 
-def _key(table: ir.Table, axis: Axis) -> ir.Value:
+def _key(table: ir.Table, axis: CellColumn) -> ir.Value:
     """Return what records are grouped by: the value, or the number of its bin; null if in no cell."""
     column, edges = table[axis.column], axis.edges
     if edges is None:
@@ -103,7 +103,7 @@ def _bin(column: ir.Value, edges: Sequence[float], first: int, end: int) -> ir.I
     return ibis.ifelse(below, _bin(column, edges, first, middle), _bin(column, edges, middle, end))
 
 
-def _codes(keys: pa.Array, axis: Axis) -> Integers:
+def _codes(keys: pa.Array, axis: CellColumn) -> Integers:
     """Return the numbers of the values or bins; -1 for a value that is not in the list."""
     if axis.edges is None:
         codes: Integers = pc.index_in(keys, pa.array(axis.values, keys.type)).fill_null(-1).to_numpy()
