@@ -5,12 +5,17 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
+QUICK := $(addprefix tests/,system core declare promise ask contract)
 CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo test lint types imports check docs snapshots lock bench reproduce clean
+.PHONY: demo quick test lint types imports check docs tables snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
+
+# The core in about a minute: what every change meets first.
+quick: .venv/.dev
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow" $(QUICK)
 
 test: .venv/.dev
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
@@ -29,6 +34,12 @@ imports: .venv/.dev
 
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
+
+# What is written from the source: the page of the command line, the tables of fields and of question folders.
+tables: .venv/.dev
+	$(BIN)/python docs/command_line.py
+	$(BIN)/python docs/question_fields.py
+	RENEW_TABLES=1 $(BIN)/pytest -q tests/system/test_question_folders.py
 
 snapshots: .venv/.dev
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/engine -k snapshots

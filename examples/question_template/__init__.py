@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What proportion of the records match? A complete small question in two stages, to copy from."""
+"""The question ``proportion``: which part of the records matches? A small complete question, to copy."""

@@ -28,7 +28,7 @@ class ProportionBinding(Binding):
 
     @property
     def shares(self) -> Mapping[str, int]:
-        """Half of the charge for each count; shares round down, and the last stage takes the rest."""
+        """Half of the charge for each count; the first share is rounded down, the last takes the rest."""
         first = self.query.cost // 2
         return {"matching": first, "others": self.query.cost - first}
 
@@ -37,7 +37,7 @@ class ProportionBinding(Binding):
         return noise_rate(self.shares[stage], moves=self.declaration.rows)
 
     def expect(self) -> Expectation:
-        """Return what is known of the error beforehand: that of the two counts."""
+        """Return what is known about the error before the charge: that of the two counts."""
         half_width = laws.two_sided_geometric_half_width(self.rate("matching"), Fraction(95, 100))
         return Expectation(
             noise="two-sided geometric on each of two counts",
@@ -46,7 +46,7 @@ class ProportionBinding(Binding):
 
 
 def bind(query: Proportion, declaration: Declaration) -> ProportionBinding:
-    """Write the filter in its one canonical spelling; refuse an epsilon that cannot be split."""
+    """Write the filter in its canonical form; refuse an epsilon that cannot be split."""
     if query.cost < 2:
         raise InputError(
             "cannot be split between two counts", field="epsilon", next_step="Give 0.000000002 or more."

@@ -6,11 +6,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from anonymaly.questions.proportion.binding import ProportionBinding
-from anonymaly.questions.proportion.summary import count_where
-
 from anonymaly.ask.binding import Stage
 from anonymaly.noise import Noise
+from anonymaly.questions.proportion.binding import ProportionBinding
+from anonymaly.questions.proportion.summary import count_where
 
 
 def stages(bound: ProportionBinding) -> tuple[Stage, ...]:
@@ -37,7 +36,7 @@ def release(count: int, rate: Fraction, noise: Noise) -> int:
 
 
 def compare(matching: int, others: int) -> dict[str, Any]:
-    """Return both released counts and their ratio, within 0 and 1, or None if they say nothing of it.
+    """Return both released counts and their ratio, between 0 and 1, or None if their sum is not positive.
 
     This is post-processing, which costs nothing.
     """

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
-
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.declare.domain import Flag, Interval
@@ -15,17 +13,13 @@ from anonymaly.declare.domain import Flag, Interval
 class Proportion(Query):
     """What proportion of the records match?
 
-    Parameters
-    ----------
-    where : str
-        A filter such as ``"age >= 65"``.
-    epsilon : number
-        The total charge; half of it pays for each of the two counts.
+    Half of epsilon pays for each of two counts: the records that match, and the others.
     """
 
     question: ClassVar[str] = "proportion"
 
-    where: str = Field(description='A filter such as "age >= 65".')
+    where: str
+    """A filter such as "age >= 65"."""
 
     if TYPE_CHECKING:
 

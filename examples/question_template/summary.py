@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def count_where(table: ir.Table, predicate: Predicate, verdict: bool) -> int:
-    """Count the records that match, or those that do not; a record that is unknown does not match."""
+    """Count the records that match, or those that do not; if that is unknown, a record does not match."""
     matching = matches(predicate, table).fill_null(False)
     chosen = table.filter(matching if verdict else ~matching)
     return int(collect(chosen.count().name("records")).column("records")[0].as_py())

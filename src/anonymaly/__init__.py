@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find anomalies in records about people without exposing anyone.
 
-Everything public is here; each name is imported when it is first used, so that ``import anonymaly``
-costs nothing that the program does not need. ``__init__.pyi`` is the one list of names and their homes.
+All public names are here. Each is imported when it is first used, so that ``import anonymaly`` loads nothing
+that the program does not need. ``__init__.pyi`` lists the names and the modules they are in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anonymaly.version import __version__ as __version__
 
 def _read_homes() -> dict[str, str]:
     """Return name → module from the list that type checkers read."""
-    # lazy_loader reads such a file too, but hands over no module of a subpackage (`am.identify`).
+    # lazy_loader reads such a file too, but cannot return a module of a subpackage (`am.identify`).
     stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8"))
     return {
         alias.name: str(node.module)

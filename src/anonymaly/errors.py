@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that can go wrong, and what to do next.
+"""The errors of the package: each has a problem, a field and a next step.
 
 AnonymalyError
 ├── InputError                 the caller gave something that cannot be used (exit code 2)
 │   ├── ExpressionError        a filter or policy text that does not parse or does not fit the columns
 │   ├── SchemaError            the table's columns or types are not what was declared
 │   └── ManifestError          the YAML file is malformed or incomplete
-├── Refused                    understood, and not allowed; nothing was spent (exit code 1)
+├── Refused                    a valid request that is not allowed; nothing was spent (exit code 1)
 │   ├── BudgetExceeded         the account cannot pay for the question
 │   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
 │   └── DeclarationChanged     the account was opened under another declaration
 ├── LedgerError                the ledger cannot be used (exit code 2)
-│   ├── LedgerMissing          it is not there, and was not to be made
+│   ├── LedgerMissing          it does not exist, and was not to be created
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
 ├── ExtraMissing               an optional package is not installed (exit code 2)
-└── AnswerFailed               charged, without an answer; says the same whatever the rows (exit code 1)
+└── AnswerFailed               charged, without an answer; the same words whatever the rows (exit code 1)
 
 No message ever contains a value from a row, a number of rows, or an engine's own error text.
 """
@@ -94,7 +94,7 @@ class ManifestError(InputError):
 
 
 class Refused(AnonymalyError):
-    """Understood, and not allowed; nothing was spent."""
+    """A valid request that is not allowed; nothing was spent."""
 
     exit_code = 1
 
@@ -116,7 +116,7 @@ class LedgerError(AnonymalyError):
 
 
 class LedgerMissing(LedgerError):
-    """The ledger is not there, and was not to be made."""
+    """The ledger does not exist, and was not to be created."""
 
 
 class LedgerDamaged(LedgerError):
@@ -132,6 +132,6 @@ class ExtraMissing(AnonymalyError, ImportError):
 
 
 class AnswerFailed(AnonymalyError):
-    """Charged, and no answer came of it; says the same whatever the rows."""
+    """Charged, without an answer; the message is the same whatever the rows are."""
 
     exit_code = 1

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which anonymaly this is; the ledger keeps it with every charge."""
+"""The version of anonymaly, which the ledger keeps with every charge."""
 
 __version__ = "0.1.0.dev0"

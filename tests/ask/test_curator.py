@@ -180,8 +180,11 @@ def test_an_undeclared_relaxed_rule_is_refused_before_anything_is_reserved(
         {"text": "age >= 0"},
         {"rule": "adults", "text": "age >= 17 and consent"},
     ):
-        with pytest.raises(RuleNotDeclared, match="adults"):
+        with pytest.raises(RuleNotDeclared, match="adults") as refused:
             curator.ask(_Relaxed(epsilon=0.1, **fields))
+        asked = {"rule": "adults", "text": "age >= 18 and consent", **fields}
+        rule = f"such as rules={{{asked['rule']!r}: am.Policy(text={asked['text']!r})}}"
+        assert rule in str(refused.value)
         with pytest.raises(RuleNotDeclared):
             curator.preview(_Relaxed(epsilon=0.1, **fields))
     assert not curator.accountant.ledger.entries("patients")

@@ -17,6 +17,7 @@ def randomised_response(truth: bool, epsilon: float, size: int, seed: int) -> np
     return np.where(lie, not truth, truth)
 
 
+@pytest.mark.slow
 def test_two_samples_of_one_law_show_no_loss() -> None:
     noise = Noise.seeded(1)
     first, second = (noise.two_sided_geometric(Fraction(1, 2), 100_000) for _ in range(2))

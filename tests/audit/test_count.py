@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.count_case import count_case
+from anonymaly.audit.cases.count import count_case
 from anonymaly.audit.report import audit
 
 ROWS: dict[str, Any] = {"epsilon": "0.5"}
@@ -19,6 +19,7 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", CASES, ids=str)
 def test_count_passes_every_layer_and_the_audit_sees_most_of_epsilon(options: dict[str, Any]) -> None:
     report = audit(count_case(**options), seed=1, rounds=1, alarm=1e-7)
@@ -29,6 +30,7 @@ def test_count_passes_every_layer_and_the_audit_sees_most_of_epsilon(options: di
     assert {finding.layer for finding in report.findings} == {"replay", "ledger", "fit", "bound"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("adjacency", "max_rows"), [("add_remove", 1), ("replace", 2)])
 def test_count_replays_alike_for_persons_with_too_many_rows(adjacency: Any, max_rows: int) -> None:
     case = count_case(epsilon="0.3", adjacency=adjacency, max_rows=max_rows)

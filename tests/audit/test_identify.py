@@ -27,6 +27,7 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", CASES, ids=str)
 def test_identify_passes_the_layers_that_sample_it(options: dict[str, Any]) -> None:
     report = audit(
@@ -68,6 +69,7 @@ def test_every_mutant_is_rejected_by_its_layer(mutant: Mutant) -> None:
     assert mutant.is_rejected(seed=1, samples=MANY if mutant.name in SUBTLE else SAMPLES)
 
 
+@pytest.mark.slow
 def test_the_question_itself_is_not_rejected_on_the_mutants_pairs() -> None:
     for mutant in IDENTIFY_MUTANTS:
         broken = mutant.build()

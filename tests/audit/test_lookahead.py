@@ -14,6 +14,7 @@ from anonymaly.audit.report import audit
 SAMPLES, FIT, POWER = 4_000, 2_000, 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_lookahead_passes_every_layer(adjacency: Any) -> None:
     report = audit(

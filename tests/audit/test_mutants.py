@@ -5,18 +5,19 @@ import dataclasses
 
 import pytest
 
-from anonymaly.audit.count_case import count_case
-from anonymaly.audit.count_mutants import COUNT_MUTANTS
+from anonymaly.audit.cases.count import COUNT_MUTANTS, count_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import LAYERS, audit
 from anonymaly.questions.count.query import Count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", COUNT_MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_rejected_by_its_layer(mutant: Mutant) -> None:
     assert mutant.is_rejected(seed=1)
 
 
+@pytest.mark.slow
 def test_the_question_itself_is_not_rejected_where_its_mutants_are() -> None:
     for layer in LAYERS:
         real = Mutant("the real question", layer, lambda: count_case(epsilon="0.5"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.count_case import RECORDS, count_case
+from anonymaly.audit.cases.count import RECORDS, count_case
 from anonymaly.audit.neighbours import Pair, neighbours
 from anonymaly.declare.domain import Categories, Flag, Interval, Opaque, Timestamps
 from anonymaly.errors import InputError

@@ -14,7 +14,7 @@ import pytest
 
 from anonymaly.ask.binding import Binding, Stage
 from anonymaly.audit.case import Case, Sensitivity, absolute_difference
-from anonymaly.audit.count_case import count_case
+from anonymaly.audit.cases.count import count_case
 from anonymaly.audit.fit import fit_integers
 from anonymaly.audit.ledger_trace import compare_ledgers, ledger_trace
 from anonymaly.audit.neighbours import Pair

@@ -47,6 +47,7 @@ def test_score_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
     assert report.findings[0].numbers["pairs"] > 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_all_four_stages_replay_alike_on_neighbours(adjacency: Any) -> None:
     # So much ε that bounds are found and scores differ: with little, a replaced record may change nothing.

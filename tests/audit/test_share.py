@@ -33,12 +33,14 @@ def test_the_sample_passes_the_layers_that_sample_it(options: dict[str, Any]) ->
     assert loss.numbers["exact"] == pytest.approx(1), "the worst pair loses all of ε"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [CASES[0], CASES[3]], ids=str)
 def test_the_sample_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
     report = audit(sample_case(epsilon="1", **options), seed=1, rounds=0, layers=["replay", "ledger"])
     assert report.passed, str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("adjacency", "method"), [("add_remove", "hybrid"), ("replace", "one_sided_l1")])
 def test_the_histogram_passes_every_layer(adjacency: Any, method: str) -> None:
     case = histogram_case(epsilon="1", adjacency=adjacency, method=method)

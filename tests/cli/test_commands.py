@@ -223,6 +223,7 @@ def test_an_empty_table_is_answered_and_charged_like_any_other(run: Run, folder:
     assert _spent(run) == "0.2"
 
 
+@pytest.mark.slow
 def test_the_demonstration_runs_and_its_json_is_complete(run: Run) -> None:
     told = json.loads(run("demo", "--json").stdout)
     assert told["verification"]["ok"]

@@ -43,6 +43,7 @@ def _spent(run: Run) -> str:
     return str(told["statement"]["spent"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["grid", "marginals"])
 def test_records_are_scored_by_a_model_that_is_asked_for_once(run: Run, folder: Path, method: str) -> None:
     command = ["score", "patients.yaml", "--model", "patients.model", "--epsilon", "2", "--method", method]

@@ -55,6 +55,7 @@ def _ask_and_die(form: tuple[str, int], ledger: Path, step: int, when: str) -> N
     curator.ask(example.query)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
 def test_killed_at_any_step_the_next_ask_is_right(

@@ -162,6 +162,7 @@ def test_removing_a_person_removes_that_persons_rows_from_the_view_and_no_other(
         assert own.total() == min(most, sum(row[0] == person for row in rows))
 
 
+@pytest.mark.slow
 @engine_test
 @given(people, st.integers(1, 3))
 def test_rows_without_a_person_are_all_kept(rows: list[tuple[Any, ...]], most: int) -> None:

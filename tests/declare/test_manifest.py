@@ -124,11 +124,11 @@ def test_a_manifest_cannot_be_changed(tmp_path: Path) -> None:
         ("name: [p\n", 2, 1, "expected ',' or ']'"),
         ("name: p\n\tsource: x\n", 2, 1, "cannot start any token"),
         ("name: 'p\n", 2, 1, "end of stream"),
-        ("name: p\nname: q\n", 2, 1, "'name' stands twice"),
-        ("name: p\ncolumns:\n  age: {}\n  'age': {}\n", 4, 3, "'age' stands twice"),
-        ("columns: {1: {}, 0x1: {}}\n", 1, 10, "stands twice"),
-        ("name: &x p\nsource: *x\n", 2, 9, "aliases are not used"),
-        ("columns:\n  <<: {age: {}}\n", 2, 3, "merging is not used"),
+        ("name: p\nname: q\n", 2, 1, "'name' is there twice"),
+        ("name: p\ncolumns:\n  age: {}\n  'age': {}\n", 4, 3, "'age' is there twice"),
+        ("columns: {1: {}, 0x1: {}}\n", 1, 10, "is there twice"),
+        ("name: &x p\nsource: *x\n", 2, 9, "aliases are not supported"),
+        ("columns:\n  <<: {age: {}}\n", 2, 3, "<< is not supported"),
         ("name: !!python/object:os.system p\n", 1, 7, "could not determine a constructor"),
         ("name: !custom p\n", 1, 7, "could not determine a constructor"),
         ("version: 2026-02-30\n", 1, 10, "put it in quotes"),
@@ -193,9 +193,10 @@ def test_data_nested_too_deeply_are_refused_when_read_directly() -> None:
         deep = deep.pop()
 
 
+@pytest.mark.slow
 def test_many_names_are_checked_for_repeats_in_one_pass(tmp_path: Path) -> None:
     names = "".join(f"c{place}: 1\n" for place in range(80_000))
-    assert "'c7' stands twice" in str(refusal(tmp_path, names + "c7: 1\n"))
+    assert "'c7' is there twice" in str(refusal(tmp_path, names + "c7: 1\n"))
 
 
 @pytest.mark.parametrize(

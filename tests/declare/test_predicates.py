@@ -76,6 +76,7 @@ def test_python_and_the_engine_judge_alike_with_nulls_among_the_values(
     assert verdicts(dataset, tree) == [tree.evaluate(record) for record in rows]
 
 
+@pytest.mark.slow
 @engine_test
 @given(tables, trees)
 def test_python_and_the_engine_judge_polars_frames_alike(rows: list[dict[str, Any]], tree: Predicate) -> None:

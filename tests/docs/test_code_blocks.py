@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every code block of the documentation runs, and what it claims to print is what it prints.
+"""Every code block of the documentation runs, and prints what the page says that it prints.
 
 Answers are random, so numbers, times and hashes are compared by their place only; ``...`` stands for
 any lines.
@@ -7,9 +7,12 @@ any lines.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +121,7 @@ def _run_console(text: str, folder: Path) -> None:
             assert _agree(expected, done.stdout.splitlines()), f"{command} printed\n{done.stdout}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -125,10 +129,15 @@ def test_every_block_runs_and_prints_what_it_says(
     _prepare(tmp_path, page)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
+    printed = io.StringIO()
     for language, text in _blocks(page):
         match language:
             case "python":
-                exec(compile(text, str(page.relative_to(ROOT)), "exec"), names)  # noqa: S102
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(compile(text, str(page.relative_to(ROOT)), "exec"), names)  # noqa: S102
+            case "text":  # what the block of Python before it prints
+                assert _agree(text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
             case "console":
                 _run_console(text, tmp_path)
             case "yaml":
@@ -146,11 +155,24 @@ def test_the_comparison_tells_outputs_apart() -> None:
     assert not _agree(["63 records"], ["7 records", "and more"])
 
 
-def test_the_reference_of_the_command_line_is_current() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["command_line.py", "question_fields.py"])
+def test_what_the_documentation_takes_from_the_code_is_current(script: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "command_line.py"), "--check"],
+        [sys.executable, str(ROOT / "docs" / script), "--check"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_outdated_table_of_fields_is_replaced() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "question_fields.py"))
+    page = "before\n\n<!-- fields of count -->\n| old |\n<!-- end -->\n\nafter\n"
+    written = script["with_tables"](page)
+    assert "| old |" not in written
+    assert "| `epsilon` | required | The total charge" in written
+    assert written.startswith("before\n")
+    assert written.endswith("\nafter\n")
+    assert script["with_tables"](written) == written

@@ -119,7 +119,7 @@ def test_what_is_no_table_is_refused_by_type(source: Any) -> None:
 def test_a_database_needs_to_be_told_which_table(tmp_path: Path) -> None:
     place = PLACES["duckdb file"](arrow(), tmp_path)
     for source in (place["source"], "postgresql://user:geheim@localhost/x"):
-        with pytest.raises(InputError, match="Say which one with table=") as refused:
+        with pytest.raises(InputError, match="Name one with table=") as refused:
             Dataset(source, name="x", columns=AGE)
         assert refused.value.field == "table"
     with pytest.raises(SchemaError, match="could not be opened"):

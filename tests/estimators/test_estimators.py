@@ -44,6 +44,7 @@ ODD = pd.DataFrame({"age": [50.0, 119.0], "bmi": [25.0, 69.0]})
 KINDS = [am.GridKNN, am.MarginalHistograms]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CHECKED, expected_failed_checks=lambda item: EXPECTED.get(type(item), {}))
 def test_scikit_learns_own_checks_hold(estimator: Any, check: Any) -> None:
     check(estimator)

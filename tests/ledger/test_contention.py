@@ -18,6 +18,7 @@ PROCESSES = 64
 RUNS = 20
 
 
+@pytest.mark.slow
 def test_of_64_processes_at_once_exactly_the_10_that_the_budget_allows_are_answered(location: str) -> None:
     assert charged_per_run("curator", location, processes=PROCESSES, runs=RUNS) == [AFFORDABLE] * RUNS
     with Ledger.open(location) as ledger:
@@ -26,6 +27,7 @@ def test_of_64_processes_at_once_exactly_the_10_that_the_budget_allows_are_answe
         assert ledger.head().seq == RUNS * (1 + 2 * AFFORDABLE)  # opened, and each reserved and committed
 
 
+@pytest.mark.slow
 def test_a_mutant_that_checks_and_then_charges_is_caught_by_the_same_harness(
     location: str, execute: Callable[[str], Any]
 ) -> None:

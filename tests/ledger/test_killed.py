@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger_kill.py"
 KILLS = 60
 
 
+@pytest.mark.slow
 def test_after_kill_9_at_random_moments_every_answer_is_charged_and_none_is_given_twice(
     location: str,
 ) -> None:

@@ -99,6 +99,7 @@ class Model(RuleBasedStateMachine):
         assert self.ledger.verify().ok
 
 
+@pytest.mark.slow
 def test_the_ledger_agrees_with_a_tiny_model_over_random_operations(location: str) -> None:
     machine: type[Model] = type("Machine", (Model,), {"location": location, "ledger": Ledger.open(location)})
     try:

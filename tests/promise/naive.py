@@ -128,7 +128,7 @@ def near(records: list[dict[str, Any]], radius: float) -> Callable[[int, int], b
 def k_sensitive(
     kinds: int, close: Callable[[int, int], bool], beta: int, k: int
 ) -> Callable[[int, Tiny], bool]:
-    """Definition 5 of paper 003, word for word: normal in some database within k additions or removals."""
+    """Definition 5 of Asif et al. 2021, literally: normal in some database within k additions or removals."""
 
     @cache
     def judge(place: int, tiny: Tiny) -> bool:

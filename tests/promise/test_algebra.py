@@ -171,6 +171,7 @@ SMALL = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(SMALL, min_size=1, max_size=3))
 def test_the_normal_form_means_the_same_pairs_as_its_parts(parts: list[Relation]) -> None:

@@ -33,6 +33,7 @@ from studies.runner import Found, Run, reproduce
 from studies.table import Cell
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
+pytestmark = pytest.mark.slow  # a small run of all of the paper's experiments
 
 
 def invented(name: str = "Pima") -> Labelled:

@@ -23,6 +23,7 @@ from studies.one_sided.tables import Regrets
 from studies.runner import Found, Run, reproduce
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
+pytestmark = pytest.mark.slow  # a small run of all of the paper's experiments
 
 
 def small_histograms() -> dict[str, Integers]:

@@ -30,6 +30,7 @@ from studies.table import Cell, Table
 SMALL = Pcor(outliers=3, neighbours=2)
 NUMBERS = [2, 3, 4, 5, 6, 7, 8, 9, 12, 13]
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
+pytestmark = pytest.mark.slow  # a small run of all of the paper's experiments
 
 
 @pytest.fixture(scope="module")

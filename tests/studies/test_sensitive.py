@@ -20,6 +20,7 @@ from studies.sensitive.study import Sensitive
 from studies.sensitive.tables import MECHANISMS
 
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
+pytestmark = pytest.mark.slow  # a small run of all of the paper's experiments
 
 
 def small(name: str) -> Points:

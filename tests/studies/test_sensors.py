@@ -19,6 +19,7 @@ from studies.sensors.tables import HEADS
 
 SMALL = Sensors(separations=(220,), points=800, runs=2)
 PUBLIC_FILES = os.environ.get("ANONYMALY_DATA")
+pytestmark = pytest.mark.slow  # a small run of all of the paper's experiments
 
 
 @pytest.fixture(scope="module")

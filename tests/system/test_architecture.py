@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -94,14 +96,54 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     assert anonymaly.__all__ == sorted(anonymaly.__all__)
     for name in anonymaly.__all__:
         assert getattr(anonymaly, name) is not None
-    assert " ".join(anonymaly.__all__) == (
-        "AnomalyModel AnonymalyError Answer Bins Categories Count Curator Dataset Explain Flag GridKNN "
-        "Guarantee Identify Interval Lookahead Manifest MarginalHistograms Model Opaque Policy Preview Query "
-        "SameContexts Score ShareHistogram ShareSample Table Timestamps Unbounded __version__ compose "
-        "datasets identify inspect search_cost simulate stream"
+    # The questions' names are those of the table of questions, and the rest of the public face is this.
+    questions = {home.partition(":")[2] for home in _questions().values()}
+    ours = "Count Explain Identify Lookahead Score ShareHistogram ShareSample"
+    assert questions >= set(ours.split())
+    assert questions <= set(anonymaly.__all__)
+    assert " ".join(name for name in anonymaly.__all__ if name not in questions) == (
+        "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Flag GridKNN Guarantee Interval "
+        "Manifest MarginalHistograms Model Opaque Policy Preview Query SameContexts Table Timestamps "
+        "Unbounded __version__ compose datasets identify inspect search_cost simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense
+
+
+def test_at_the_top_of_the_package_are_its_rooms_and_four_modules() -> None:
+    files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
+    assert files == {"__init__.py", "__init__.pyi", "__main__.py", "errors.py", "version.py", "py.typed"}
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert all((PACKAGE / room / "__init__.py").is_file() for room in rooms)
+
+
+def test_the_import_contracts_have_no_exception() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    contracts = {contract["name"]: contract for contract in settings["contracts"]}
+    exceptions = {"ignore_imports", "exhaustive_ignores", "allow_indirect_imports"}
+    assert {name for name, contract in contracts.items() if exceptions & set(contract)} == set()
+    layers = contracts["imports point one way"]
+    assert layers["exhaustive"]
+    assert not re.search(r"[():]", " ".join(layers["layers"])), "no layer is optional or open"
+    # By a wildcard, so that a new question is held to it without another line.
+    assert contracts["question folders do not import each other"]["modules"] == ["anonymaly.questions.*"]
+
+
+def test_a_class_name_means_one_thing() -> None:
+    # A private name belongs to its file, and a nested one to its class.
+    homes = defaultdict(list)
+    for path in SOURCES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(path.relative_to(PACKAGE)))
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_python_runs_the_program_by_the_packages_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "anonymaly", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"anonymaly {anonymaly.__version__}\n"
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

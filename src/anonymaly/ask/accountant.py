@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The half of a curator that needs the declaration and the ledger alone: it charges, keeps and answers."""
+"""The half of a curator that needs only the declaration and the ledger: it charges, stores and answers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import absolute, beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
 from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_too_expensive
-from anonymaly.promise import Guarantee
+from anonymaly.promise import Guarantee, Relation
 from anonymaly.version import __version__
 
 logger = logging.getLogger(__name__)
-# The log is the owner's. Without a handler of the owner's, Python would print it to whoever asks.
+# The log is for the owner. Without a handler, Python would print it to whoever asks.
 logging.getLogger("anonymaly").addHandler(logging.NullHandler())
 
 
@@ -40,6 +40,7 @@ class Accountant:
         anchor: str | Path | None = None,
         store: str | Path | None = None,
     ) -> None:
+        catalogue.refuse_own(declaration.questions)
         self.declaration = declaration
         self.name = declaration.name
         self.limit = limit
@@ -63,21 +64,22 @@ class Accountant:
         return self.ledger.account(self.name)
 
     def accept(self, query: Query) -> Binding:
-        """Read the question anew, bind it to the declaration, and refuse what the owner did not allow."""
+        """Read the question again, bind it to the declaration, and refuse what the owner did not allow."""
         if not isinstance(query, Query):
             raise InputError(
                 f"must be a question, got {type(query).__name__}",
                 field="query",
                 next_step="Give, for instance, am.Count(epsilon=0.1).",
             )
+        _refuse_unnamed(type(query), self.declaration)
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         bound = type(query).read(query.to_dict()).bind(self.declaration)
         kind = type(bound.query).__name__
         if not bound.query.kept:
             raise Refused(
-                f"the answer of this {kind} cannot be stored, as what is charged must be",
+                f"the answer of this {kind} cannot be stored, and every charged answer must be",
                 field="query",
-                next_step="Ask for the form that can, or simulate on public data.",
+                next_step="Ask for a form that can be stored, or simulate on public data.",
             )
         relation = bound.relation
         if not (self.declaration.any_rule or relation.permitted(self.declaration.rules)):
@@ -86,7 +88,7 @@ class Accountant:
                 f"it would protect only {relation.protects()}",
                 field="rules",
                 next_step=f"Cite a declared rule ({', '.join(self.declaration.rules) or 'there is none'}), "
-                "or ask the owner to declare one.",
+                f"or ask the owner to declare one{_such_as(relation)}.",
             )
         if sum(bound.shares.values()) != bound.query.cost or min(bound.shares.values()) <= 0:
             raise AssertionError(f"the shares of {bound.query.question} do not sum to its cost")
@@ -107,13 +109,13 @@ class Accountant:
         )
 
     def find(self, bound: Binding, repeat: int) -> Reservation | None:
-        """Return the charge that was made for the same question before, if there is one."""
+        """Return the earlier charge for the same question, if there is one."""
         return self.ledger.find(self.name, bound.fingerprint(repeat))
 
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
-        """Charge the account, durably, or find the charge that was made for the same question before."""
+        """Charge the account, durably, or find the earlier charge for the same question."""
         self.store.refuse_unwritable()
-        # Only now, when nothing is left to mend, is the declaration written down for good.
+        # Only now, when nothing else can be refused, is the declaration written down for good.
         self.open(bound.query.cost)
         return self.ledger.reserve(
             self.name,
@@ -124,11 +126,11 @@ class Accountant:
         )
 
     def complete(self, bound: Binding, reservation: Reservation, draw: Draw) -> Reservation:
-        """Make and keep one draw under a standing charge; return the reservation as it ended."""
+        """Make and store one draw under an open charge; return the reservation as it ended."""
         stored = self._keep(reservation.key, draw)
         if isinstance(stored, Failed):
-            # A draw that came to nothing is never made again under the same charge, or whoever sees which
-            # draws fail would learn from as many of them as they like.
+            # A failed draw is never made again under the same charge: otherwise, whoever sees which draws
+            # fail could learn from as many of them as they like.
             ended = self.ledger.fail(reservation, stage=stored.stage, error=stored.error)
             self._log(bound.query, stored)
             if stored.cause is not None:
@@ -137,7 +139,7 @@ class Accountant:
         ended = self.ledger.commit(
             reservation, digest=stored.digest, media_type=bound.query.media_type, size=stored.size
         )
-        # Another process may have ended this first, or died with a draw of its own: one outcome stands.
+        # Another process may have ended this first, or crashed with a draw of its own: one outcome counts.
         self.store.settle(reservation.key, ended.digest)
         return ended
 
@@ -150,7 +152,7 @@ class Accountant:
                 next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new "
                 "charge.",
             )
-        record = reservation.record
+        record, origin = reservation.record, _recorded_origin(reservation)
         kind = kind or catalogue.load(record["question"])
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
@@ -165,7 +167,7 @@ class Accountant:
             charged=charged,
             remaining=self.account.remaining,
             receipt=reservation.receipt(),
-            origin=None if "origin" not in record else catalogue.Origin(**record["origin"]),
+            origin=origin,
         )
 
     def answers(self) -> list[Reservation]:
@@ -182,7 +184,7 @@ class Accountant:
         self.ledger.open_account(
             self.name,
             self.declaration.to_dict(),
-            # Compared when the account was first looked at; the owner may have raised it since.
+            # Compared when this object was made; the owner may have raised it since.
             limit=None if known else self.limit,
             rules=self.declaration.rules_to_dict(),
         )
@@ -219,7 +221,7 @@ class Accountant:
             return Failed("store", type(problem).__name__, problem.problem, cause)
 
     def _log(self, query: Query, failed: Failed) -> None:
-        """Tell the owner's log where it failed, without a value or an engine's words."""
+        """Write to the owner's log where it failed, without a value or an engine's words."""
         # A log that cannot be written must not hide what happened to the question.
         with contextlib.suppress(Exception):
             logger.error(
@@ -235,8 +237,55 @@ class _Dropped(Exception):
         self.failed = failed
 
 
+def _such_as(relation: Relation) -> str:
+    """Write a rule that would permit a promise, as its owner would declare it."""
+    needed = relation.needs()
+    if needed is None:
+        return ""
+    name, rule = needed
+    defaults = {field: info.default for field, info in type(rule).model_fields.items()}
+    fields = [f"{field}={item!r}" for field, item in rule.to_dict().items() if item != defaults[field]]
+    return f", such as rules={{{name!r}: am.{type(rule).__name__}({', '.join(fields)})}}"
+
+
+def _refuse_unnamed(kind: type[Query], declaration: Declaration) -> None:
+    """Refuse another package's question that the owner does not name, and one under another's name."""
+    name, origin = kind.question, catalogue.origin(kind.question)
+    if origin is not None and name not in declaration.questions:
+        raise Refused(
+            f"{name!r} is a question of {origin.package} {origin.version}, which the owner of "
+            f"{declaration.name} did not allow",
+            field="questions",
+            next_step=f"The owner can name it in the manifest: questions: [{name}].",
+        )
+    # What cannot be found by its name now could not be read back from the store later.
+    if not issubclass(kind, catalogue.load(name)):
+        raise Refused(
+            f"{kind.__module__}.{kind.__name__} calls itself {name!r}, which is another question",
+            field="question",
+            next_step="Give it a name of its own.",
+        )
+
+
+def _recorded_origin(reservation: Reservation) -> catalogue.Origin | None:
+    """Return the package that an answer's question came from, or raise an error if it is not installed."""
+    recorded = reservation.record.get("origin")
+    if recorded is None:
+        return None
+    was, name = catalogue.Origin(**recorded), reservation.record["question"]
+    now = catalogue.origin(name)
+    if now is None or now.package != was.package:
+        raise InputError(
+            f"answer {reservation.seq} is of {name!r}, a question of {was.package} {was.version}, which is "
+            "not installed",
+            field="question",
+            next_step=f"Install {was.package}; `anonymaly ledger` lists the answer without it.",
+        )
+    return was
+
+
 def _record(bound: Binding, repeat: int) -> Mapping[str, Any]:
-    """Return what the ledger keeps about a question, enough to compose and to explain it later."""
+    """Return what the ledger keeps about a question: enough to compose and explain it later."""
     query, origin = bound.query, catalogue.origin(bound.query.question)
     return {
         "question": query.question,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an asker is told: a preview before the charge, an answer after it; each explains itself."""
+"""What an asker gets: a preview before the charge, an answer after it; both explain themselves."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def _line(label: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a question would cost, promise and give; no row was read for it."""
+    """What a question would cost and promise, and the expected error; made without reading a row."""
 
     query: Query
     guarantee: Guarantee
     expectation: Expectation
     shares: tuple[tuple[str, int], ...]
     remaining: int | None
-    charged_before: int | None = None  # the number under which this very question was charged already
+    charged_before: int | None = None  # the number of this question, if it was charged before
     origin: Origin | None = None  # the other package that the question comes from
 
     @property
     def cost(self) -> int:
-        """What asking would take in nano-ε: nothing, if it was charged before."""
+        """What asking would cost in nano-ε: nothing, if it was charged before."""
         return 0 if self.charged_before is not None else self.query.cost
 
     @property
@@ -113,7 +113,7 @@ class Previews:
 
 @dataclass(frozen=True)
 class Answer:
-    """A released value with all that makes it usable: its error, its price, its promise, its receipt."""
+    """A released value with its expected error, its price, its promise and its receipt."""
 
     value: Any
     asks: str
@@ -122,7 +122,7 @@ class Answer:
     guarantee: Guarantee
     expectation: Expectation
     number: int | None  # in the ledger; None for a simulation
-    charged: int  # nano-ε taken by this call; 0 when the stored answer was handed over again
+    charged: int  # nano-ε charged by this call; 0 if the stored answer was returned again
     remaining: int | None
     receipt: Any = None
     origin: Origin | None = None  # the other package that the question comes from

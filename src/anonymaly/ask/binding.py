@@ -38,12 +38,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What an asker may know before the charge: the noise and the error it makes."""
+    """What an asker may know before the charge: the noise and the error that it causes."""
 
     noise: str
     error: str
-    half_width: float | None = None  # 95 % of answers are within this of the truth, where that is a number
-    details: Mapping[str, Any] | None = None  # plain data, such as an error curve, where words are not enough
+    half_width: float | None = None  # 95 % of answers are within this of the truth; None for other answers
+    details: Mapping[str, Any] | None = None  # plain data, such as an error curve, if words are not enough
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expectation as plain data."""
@@ -58,13 +58,13 @@ class Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
-    """A question in its one spelling with the declaration it is asked under.
+    """A question in its canonical form, with the declaration that it is asked under.
 
     Each question's ``binding.py`` has a subclass that adds what its stages need, and a function
-    ``bind(query, declaration)`` that makes it or says which field does not fit.
+    ``bind(query, declaration)`` that makes it or raises an error about the field that does not fit.
     """
 
-    query: Query  # checked, and in its canonical spelling
+    query: Query  # checked, and in its canonical form
     declaration: Declaration
 
     @property
@@ -102,7 +102,7 @@ class Binding:
         stages = self.query.stages(self)
         if [stage.name for stage in stages] != list(self.shares):
             raise AssertionError(
-                f"the stages of {self.query.question} are not those that its charge is shared by"
+                f"the stages of {self.query.question} are not those among which its charge is divided"
             )
         return stages
 
@@ -128,7 +128,7 @@ class Binding:
 
 
 class StageFailure(Exception):
-    """A stage raised; says which, and keeps the cause for public tables and the owner's log."""
+    """A stage raised an error: its name, and the cause, for public tables and the owner's log."""
 
     def __init__(self, stage: str) -> None:
         super().__init__(stage)

@@ -3,13 +3,13 @@
 
 Another package may offer a question by an entry point of the group ``anonymaly.questions``. It is answered
 only where the owner names it in the manifest, its promise is not proved here, and it never takes a
-name in use.
+name that is in use.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -42,14 +42,14 @@ class Origin:
         return f"not proved by anonymaly: {self.package} {self.version} says what is promised"
 
     def to_dict(self) -> dict[str, str]:
-        """Return whose it is, as the ledger keeps it."""
+        """Return package and version as the ledger keeps them."""
         return {"package": self.package, "version": self.version}
 
 
 def foreign() -> dict[str, EntryPoint]:
-    """Return the questions that other installed packages offer, by name; nothing of them is imported.
+    """Return the questions that other installed packages offer, by name, without importing them.
 
-    One that has the name of a question of ours, and one that two packages offer, is left out.
+    A name that one of our questions has, or that two packages offer, is left out.
     """
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     names = [*QUESTIONS, *(point.name for point in points)]
@@ -57,13 +57,35 @@ def foreign() -> dict[str, EntryPoint]:
 
 
 def origin(name: str) -> Origin | None:
-    """Return whose a question is; None for one of ours."""
+    """Return the package that a question comes from; None for one of ours."""
     if name in QUESTIONS:
         return None
     point = foreign().get(name)
     if point is None or point.dist is None:
         return Origin("an unknown package", "of unknown version")
     return Origin(point.dist.name, point.dist.version)
+
+
+def problem(name: str) -> str | None:
+    """Return why a question of another package cannot be asked; None if it can. Imports nothing of it."""
+    offers = [point for point in entry_points(group=GROUP) if point.name == name]
+    if len(offers) == 1:
+        return None
+    if offers:
+        packages = ", ".join(sorted(point.dist.name for point in offers if point.dist is not None))
+        return f"{len(offers)} installed packages offer {name!r}: {packages}; keep one of them"
+    return f"no installed package offers {name!r}; install the one that does, or leave the name out"
+
+
+def refuse_own(names: Iterable[str]) -> None:
+    """Refuse a list of other packages' questions that names one of ours: all of ours are always allowed."""
+    for name in names:
+        if name in QUESTIONS:
+            raise InputError(
+                f"names {name!r}, a question of anonymaly, all of which may be asked",
+                field="questions",
+                next_step="Name only questions of other packages.",
+            )
 
 
 def load(name: str) -> Any:
@@ -74,9 +96,8 @@ def load(name: str) -> Any:
     others = foreign()
     if name not in others:
         raise InputError(
-            f"there is no question {name!r}",
+            f"there is no question {name!r}: {problem(name)}",
             field="question",
-            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}. "
-            "If another package offers it, install that package.",
+            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}.",
         )
     return others[name].load()

@@ -30,7 +30,7 @@ class CitedPolicy:
 
 
 def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:
-    """Return the policy of that name, or say why it cannot be cited; no row is looked at."""
+    """Return the policy of that name, or raise an error that says why it cannot be cited; reads no rows."""
     rule = declaration.rules.get(name)
     if isinstance(rule, Policy):
         cited = CitedPolicy(name, rule)
@@ -42,7 +42,7 @@ def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:
             f"the owner of {declaration.name} declared no policy {name!r}",
             field="policy",
             next_step=f"Cite a declared one ({', '.join(policies) or 'there is none'}), "
-            "or ask the owner to declare it.",
+            f"or ask the owner to declare it, as in rules={{{name!r}: am.Policy('age >= 18')}}.",
         )
     _refuse_trivial(cited.policy, declaration)
     return cited
@@ -76,7 +76,8 @@ def cited_model(name: str, declaration: Declaration) -> AnomalyModel:
         raise RuleNotDeclared(
             f"there is no rule {name!r}",
             field="model",
-            next_step=f"Declared anomaly models: {model_names(declaration)}.",
+            next_step=f"Cite a declared anomaly model ({model_names(declaration)}), or ask the owner to "
+            f"declare one, as in rules={{{name!r}: am.AnomalyModel(['age'], radius=1, beta=10)}}.",
         )
     if not isinstance(rule, AnomalyModel):
         raise InputError(

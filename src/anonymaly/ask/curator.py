@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curator: where budget is spent. Charge, then compute, then store, then answer."""
+"""`Curator`, which spends the budget: charge, then compute, then store, then answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, overload
 from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
-from anonymaly.ask.drawing import Source
+from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.rate import Adjacency
@@ -32,7 +32,7 @@ class Curator:
         The most ε that all answers together may cost. Needed when the account is opened; later it may
         be left out, and a different number is an error: see ``raise_budget``.
     adjacency : {"add_remove", "replace"}
-        What two neighbouring tables are: one person more, or one person's record changed.
+        What two neighbouring tables are: one person more, or one person's rows changed.
     ledger : path or PostgreSQL URL
         Where charges are kept; by default ``<name>.ledger`` in the working folder.
     anchor : path, optional
@@ -98,10 +98,10 @@ class Curator:
     def about(self, source: Any) -> Curator:
         """Return a curator of the same account for other rows of the declared columns, such as a fold.
 
-        Whatever is asked of it is charged to this account, and is never an answer that was given before:
-        rows are told apart by a version of their own. Which rows they are must follow from their positions
-        alone. That keeps the account's promise where one record is replaced by another; where one comes or
-        goes, it would move others from part to part, so such an account refuses.
+        Whatever is asked of it is charged to this account, and never returns an earlier answer: the rows get
+        a version of their own. Which rows they are must follow from their positions alone. That keeps the
+        account's promise if one record is replaced by another. If one comes or goes, others would move from
+        part to part, so an account in that adjacency refuses.
         """
         declared = self.dataset.declaration
         if declared.person is not None or declared.key is not None:
@@ -120,10 +120,12 @@ class Curator:
         other = Dataset(
             source,
             name=declared.name,
+            # Looked up here, because `Noise` is compiled code that previews and statements do without.
             version=f"{declared.version} part {noise.Noise.system().uniform(2**64):016x}",
             columns=declared.columns,
             rules="any" if declared.any_rule else declared.rules,
             public=declared.public,
+            questions=declared.questions,
         )
         account = self.accountant
         opened = declared.name in account.ledger.accounts()
@@ -138,7 +140,7 @@ class Curator:
         if part.accountant.ledger.head().ledger != account.ledger.head().ledger:
             part.close()
             raise LedgerDamaged(
-                f"another ledger lies at {account.ledger.location}, where this account's was",
+                f"another ledger is at {account.ledger.location}, where this account's was",
                 field="ledger",
                 next_step="Restore the ledger from a backup, or ask the owner what changed it.",
             )
@@ -153,15 +155,15 @@ class Curator:
     @overload
     def preview(self, query: Sequence[Query], *, repeat: int = 0) -> Previews: ...
     def preview(self, query: Query | Sequence[Query], *, repeat: int = 0) -> Preview | Previews:
-        """Say what a question, or several, would cost, promise and give; reads no rows, spends nothing."""
+        """Return the cost, promise and expected error of questions; reads no rows, spends nothing."""
         if isinstance(query, Sequence) and not isinstance(query, str):
             return Previews(tuple(self.accountant.preview(item, _whole(repeat)) for item in query))
         return self.accountant.preview(query, _whole(repeat))
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
-        """Charge the account, answer the question, and keep the answer.
+        """Charge the account, answer the question, and store the answer.
 
-        The same question again returns the stored answer, free; ``repeat=1`` asks for a fresh, paid draw.
+        The same question again returns the stored answer, free; ``repeat=1`` pays for a fresh draw.
         ``analyst`` is a label until a server authenticates it.
         """
         label, number = _label(analyst), _whole(repeat)
@@ -208,18 +210,18 @@ class Curator:
         )
 
     def raise_budget(self, *, to: Number) -> None:
-        """Raise the budget; the ledger keeps when and to what."""
+        """Raise the budget; the ledger records when, and to what."""
         self.accountant.open()
         self.accountant.ledger.raise_limit(self.dataset.name, to_nano(to, field="to"))
 
     def statement(self) -> Statement:
-        """Say what was spent and what is still promised to whom, as plain data."""
-        # The account first: a charge made between the two readings is then only not yet in its sum.
+        """Return what was spent, and what is still promised to whom, as plain data."""
+        # The account first: a charge made between the two reads is then only missing from its sum.
         account = self.accountant.account
         return Statement.of(account, self.accountant.ledger.reservations(self.dataset.name))
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the ledger."""
         self.accountant.ledger.close()
 
     def __repr__(self) -> str:
@@ -228,7 +230,7 @@ class Curator:
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> DrawSource:
         # Imports Ibis, DuckDB and numba, which previews, statements and stored answers never need.
         from anonymaly.ask.reader import Reader  # noqa: PLC0415
 
@@ -250,8 +252,8 @@ def _label(analyst: str) -> str:
 def _whole(repeat: int) -> int:
     if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
         raise InputError(
-            "must be a whole number from 0",
+            "must be a whole number of at least 0",
             field="repeat",
-            next_step="0 is the stored answer, 1 a fresh draw.",
+            next_step="0 is the stored answer, 1 a fresh draw at a new charge.",
         )
     return repeat

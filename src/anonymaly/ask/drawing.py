@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the two halves of a curator meet.
+"""The interface between the two halves of a curator.
 
-`reader` holds the table and `accountant` the ledger. ``Source.ready`` is called before the charge, the
-``Draw`` that it returns after it. Nothing passes between the two that depends on a row but the released
-value itself, so they can live in two processes.
+`reader` holds the table and `accountant` the ledger. ``DrawSource.ready`` is called before the charge, and
+the ``Draw`` that it returns after it. Of all that passes between the two, only the released value depends on
+rows, so they can run in two processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failed:
-    """What is left of a failure once the engine's own words are dropped."""
+    """A failure without the engine's own words."""
 
     stage: str
     error: str  # the name of its class
@@ -29,7 +29,7 @@ class Failed:
 Draw = Callable[[BinaryIO], Failed | None]  # writes one value to a file, or says where that failed
 
 
-class Source(Protocol):
+class DrawSource(Protocol):
     """What an accountant needs of the table."""
 
     def ready(self, bound: Binding) -> Draw:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How plain values are kept in a store: as JSON."""
+"""Plain values as JSON, for the store."""
 
 from __future__ import annotations
 

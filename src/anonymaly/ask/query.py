@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A question as a value: frozen, hashable, with one JSON form."""
+"""`Query`, the base of all questions: a frozen, hashable value with one JSON form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer
 
 from anonymaly.ask.catalogue import QUESTIONS, load
 from anonymaly.core.epsilon import to_nano, to_text
@@ -35,7 +35,7 @@ Epsilon = Annotated[
 
 @dataclass(frozen=True)
 class Example:
-    """A question on a small invented table: what the contract suite and the audits ask of it."""
+    """A question on a small invented table, which the contract suite and the audits ask."""
 
     query: Query
     records: Mapping[str, list[Any]]  # column → values
@@ -43,11 +43,11 @@ class Example:
     rules: Mapping[str, Rule] = field(default_factory=dict)
 
     def dataset(self, records: Mapping[str, list[Any]] | None = None, **options: Any) -> Dataset:
-        """Return the table, or one declared alike with other records."""
+        """Return the table, or one with the same declaration and other records."""
         import pyarrow as pa  # noqa: PLC0415  (only tests and audits make tables of examples)
 
         given = self.records if records is None else records
-        # Typed by the declaration: a column of nulls alone has no type that could be told from its values.
+        # Typed by the declaration: the values of a column of nulls do not show its type.
         table = pa.table(
             {name: pa.array(values, arrow_type(self.columns[name])) for name, values in given.items()}
         )
@@ -57,8 +57,8 @@ class Example:
 class Query(Value):
     """A frozen question that knows its cost and promise before any row is read.
 
-    A question defines ``question``, its fields and the abstract methods below; what follows from a
-    declaration is in ``binding.py`` beside it, the stages in ``mechanism.py``, the answer in ``value.py``.
+    A question defines ``question``, its fields and the abstract methods below. Beside it, ``binding.py``
+    derives what follows from a declaration, ``mechanism.py`` has the stages, ``value.py`` the answer.
     ``epsilon`` is always the total charge, in the account's adjacency.
     """
 
@@ -70,7 +70,8 @@ class Query(Value):
     # Fields about a person: the ledger and reports keep their digest only.
     personal_fields: ClassVar[frozenset[str]] = frozenset()
 
-    epsilon: Epsilon = Field(description="The total charge, in the account's adjacency.")
+    epsilon: Epsilon
+    """The total charge, in the account's adjacency."""
 
     @property
     def cost(self) -> int:
@@ -79,11 +80,11 @@ class Query(Value):
 
     @property
     def kept(self) -> bool:
-        """Whether the answer can be kept in a store; one that cannot is for simulations alone."""
+        """Whether the answer can be stored; if not, only simulations may ask the question."""
         return True
 
     def bind(self, declaration: Declaration) -> Binding:
-        """Check the fields against the declaration and return all that follows from both."""
+        """Check the fields against the declaration and return what follows from both."""
         bound: Binding = self._part("binding").bind(self, declaration)
         return bound
 
@@ -108,12 +109,12 @@ class Query(Value):
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """Return all the ways in which the contract suite asks it; one, unless it has several forms."""
+        """Return the examples that the contract suite asks: one, unless the question has several forms."""
         return (cls.example(),)
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in a few words what is asked, without the value of any personal field: the ledger keeps it."""
+        """Say in a few words what is asked, without personal fields: the ledger keeps the text."""
 
     @classmethod
     def show(cls, value: Any, asks: str) -> str:
@@ -145,7 +146,9 @@ class Query(Value):
         fields = dict(data) if isinstance(data, Mapping) else data
         if isinstance(fields, dict) and fields.pop("question", cls.question) != cls.question:
             raise InputError(
-                f"is not {cls.question!r}", field="question", next_step="Use that question's own type."
+                f"is not {cls.question!r}",
+                field="question",
+                next_step="Query.from_json reads any question by its name.",
             )
         return super().read(fields)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The half of a curator that holds the table: is it ready, before the charge; a value, after it."""
+"""The half of a curator that holds the table: checked before the charge, read after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reader:
         self.dataset = dataset
 
     def ready(self, bound: Binding) -> Draw:
-        """Check schema, permission and connection; return what draws the answer. Reads no rows."""
+        """Check schema, permission and connection without reading rows; return what draws the answer."""
         self.dataset.ready()
         table = view(bound, self.dataset)
         return lambda file: self._draw(bound, table, file)
@@ -30,8 +30,8 @@ class Reader:
     def _draw(self, bound: Binding, table: ir.Table, file: BinaryIO) -> Failed | None:
         """Write one value to a file, or say where that failed.
 
-        An engine's error quotes rows. It ends here: what is raised later must not have it as its context,
-        and neither must an interrupt that arrives while it is being handled.
+        An engine's error quotes rows, so it ends here: no error that is raised later may have it as its
+        context, and neither may an interrupt that arrives while it is being handled.
         """
         try:
             value = bound.answer(table, Noise.system())
@@ -54,12 +54,12 @@ class Reader:
 
 
 def view(bound: Binding, dataset: Dataset) -> ir.Table:
-    """Return what a question's stages see of a table."""
+    """Return the view of a table that a question's stages read."""
     return dataset.table if bound.policy is None else dataset.judged(bound.policy)
 
 
 def root_cause(failure: StageFailure) -> BaseException:
-    """Return the error that started it, for tables that hold no secrets."""
+    """Return the original error, for tables that hold no secrets."""
     cause = failure.__cause__
     return (cause.__cause__ if isinstance(cause, EngineFailure) else cause) or failure
 

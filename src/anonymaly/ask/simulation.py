@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same stages with a seed and without a ledger, for public data only."""
+"""`simulate`: answers from the same stages, with a seed and without a ledger, for public data only."""
 
 from __future__ import annotations
 
+from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import StageFailure
 from anonymaly.ask.query import Query
@@ -31,8 +32,8 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         )
     if not dataset.public:
         raise Refused(
-            f"{dataset.name} is not declared public, and a seeded answer has no privacy: who knows the seed "
-            "can subtract the noise",
+            f"{dataset.name} is not declared public, and a seeded answer has no privacy: whoever knows the "
+            "seed can subtract the noise",
             field="dataset",
             next_step="Ask through a Curator, or declare Dataset(..., public=True) if it holds no secrets.",
         )
@@ -53,4 +54,5 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         number=None,
         charged=0,
         remaining=None,
+        origin=catalogue.origin(bound.query.question),
     )

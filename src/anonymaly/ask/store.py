@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Released answers as content-addressed files: written once, found by digest, the same bytes for ever.
+"""The store of released answers: files that are written once, found by digest, and never change.
 
 A file's name holds the question's key and the digest of its bytes. It appears only when it is complete
-and on disk, and nobody is told the digest before the ledger has committed it. The key keeps apart two
+and on disk, and nobody learns the digest before the ledger has committed it. The key separates two
 questions whose answers happen to be equal, so that dropping one draw never drops another's answer.
 """
 
@@ -28,7 +28,7 @@ ABANDONED = 24 * 3600  # seconds after which a partial file was left by a crash,
 
 @dataclass(frozen=True)
 class Stored:
-    """What the ledger keeps of a file."""
+    """The digest and size of a file, which the ledger keeps."""
 
     digest: str
     size: int
@@ -57,7 +57,7 @@ class _HashingFile(RawIOBase):
 
 
 class Store:
-    """A folder of released answers, readable by its owner alone."""
+    """A folder of released answers that only its owner can read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -71,7 +71,7 @@ class Store:
             ) from None
 
     def refuse_unwritable(self) -> None:
-        """Say before a charge that no answer could be kept after it."""
+        """Raise an error, before a charge, if no answer could be stored after it."""
         try:
             PartialFile(self.folder, prefix=_PARTIAL).discard()
         except OSError as problem:
@@ -80,7 +80,7 @@ class Store:
     def keep(self, key: str, write: Callable[[BinaryIO], None]) -> Stored:
         """Let ``write`` fill a private file, then make it durable under the question's key and its digest.
 
-        Whatever interrupts it leaves nothing behind.
+        If anything interrupts this, no file is left behind.
         """
         try:
             with PartialFile(self.folder, prefix=_PARTIAL) as partial:
@@ -105,7 +105,7 @@ class Store:
         return file
 
     def settle(self, key: str, digest: str | None) -> None:
-        """Remove every draw for a question but the released one: nobody will ever be given another."""
+        """Remove every draw for a question except the released one, so that no other can get out."""
         for path in self.folder.glob(f"{_short(key)}-*"):
             if path.name != f"{_short(key)}-{digest}":
                 path.unlink(missing_ok=True)
@@ -129,14 +129,16 @@ class Store:
     def path(self, key: str, digest: str) -> Path:
         """Return where an answer lies; refuses names that are not made of digests."""
         if not (_DIGEST.fullmatch(key) and _DIGEST.fullmatch(digest)):
-            raise LedgerDamaged("an entry names no digest", next_step="Restore the ledger from a backup.")
+            raise LedgerDamaged(
+                "an entry of the ledger has no valid digest", next_step="Restore the ledger from a backup."
+            )
         return self.folder / f"{_short(key)}-{digest}"
 
     def _unwritable(self, problem: OSError, charge: str) -> LedgerError:
         return LedgerError(
             f"the answer cannot be written to {self.folder} ({type(problem).__name__}); {charge}",
             field="store",
-            next_step="Make room or mend the folder, then ask again.",
+            next_step="Free some space or repair the folder, then ask again.",
         )
 
     def _damaged(self, how: str, digest: str) -> LedgerDamaged:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A released table of any length: it stays in its file until somebody reads it."""
+"""`Table`: released records of any number, which stay in their file until somebody reads them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Table:
 
     @classmethod
     def of(cls, schema: pa.Schema, tables: Iterable[pa.Table]) -> Table:
-        """Return the records of these tables, in a file that nobody else can see and that ends with it."""
+        """Return a table of all these records, in a file without a name that goes when the table goes."""
         # Without a name, so that a killed process leaves nothing behind.
         file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
         # Only text repeats often enough for a dictionary; looking for one in numbers took half of the time.
@@ -63,7 +63,7 @@ class Table:
 
     @classmethod
     def read(cls, file: BinaryIO) -> Table:
-        """Return the table in an open file of a store; it is read again only when asked for."""
+        """Return the table in an open file of a store; its rows are read only when they are asked for."""
         return cls(Path(file.name))
 
     def copy_to(self, file: BinaryIO) -> None:
@@ -87,7 +87,7 @@ class Table:
             return int(pq.read_metadata(file).num_rows)
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """Yield the records as Arrow batches of at most so many rows."""
+        """Yield the records as Arrow batches of at most ``rows`` rows."""
         with self._open() as file:
             yield from pq.ParquetFile(file).iter_batches(rows)
 
@@ -109,7 +109,7 @@ class Table:
         return frame
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write a Parquet file; it appears when it is complete, in place of one of that name."""
+        """Write a Parquet file; it appears when it is complete, and replaces one of that name."""
         with _exported(path) as file:
             self.copy_to(file)
 
@@ -132,7 +132,7 @@ class Table:
                 writer.write_batch(pa.record_batch([_plain(column) for column in batch.columns], schema))
 
     def write(self, path: str | Path) -> None:
-        """Write a file of the kind that its ending names."""
+        """Write a file in the format that its ending names."""
         writer_for(path)(self, path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,18 +169,18 @@ WRITERS: dict[str, Callable[[Table, str | Path], None]] = {
 
 
 def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
-    """Return how a file of this name is written, or say why it cannot be."""
+    """Return the function that writes a file of this name, or raise an error that says why there is none."""
     place = Path(path)
     writer = WRITERS.get(place.suffix.lower())
     if writer is None:
         raise InputError(
-            f"cannot tell what to write from the ending {place.suffix or '(none)'}",
+            f"the ending {place.suffix or '(none)'} does not name a known format",
             field="output",
-            next_step=f"Endings written: {', '.join(WRITERS)}.",
+            next_step=f"Use one of {', '.join(WRITERS)}.",
         )
     if not place.parent.is_dir():
         raise InputError(
-            f"there is no folder {place.parent}", field="output", next_step="Make it first, or name another."
+            f"there is no folder {place.parent}", field="output", next_step="Create it, or name another one."
         )
     return writer
 
@@ -188,8 +188,8 @@ def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
 def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of ``GROUP`` rows, and one of the rest.
 
-    The writer ends pages where pieces end. How rows came is nobody's business, so they are cut by their
-    number alone.
+    The writer ends pages where pieces end. A file must not show in which pieces its rows came, so they are
+    cut by their number alone.
     """
     held: list[pa.Table] = []
     rows = 0
@@ -205,13 +205,13 @@ def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _in_blocks(table: pa.Table) -> pa.Table:
-    # Not all in one piece: a column of text holds at most 2 GiB in one.
+    # Not all in one piece, because one piece of a text column holds at most 2 GiB.
     starts = range(0, len(table), BLOCK)
     return pa.concat_tables([table.slice(start, BLOCK).combine_chunks() for start in starts])
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type by which a CSV file holds a column."""
+    """Return the type of a column in a CSV file."""
     simple = pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)
     return kind if simple else pa.string()
 
@@ -226,15 +226,15 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def escape(text: pa.Array) -> pa.Array:
-    """Put a quote before every text that a spreadsheet would take for a formula."""
+    """Put an apostrophe before every text that a spreadsheet would run as a formula."""
     risky = pc.match_substring_regex(text, _FORMULA)
     quote, nothing = (pa.scalar(item, text.type) for item in ("'", ""))
     return pc.if_else(risky, pc.binary_join_element_wise(quote, text, nothing), text)
 
 
 def _value(item: pa.Scalar) -> Any:
-    """Return a value of any kind to be written in words: a date after the year 9999 and broken text, too."""
-    # Kinds differ in what they raise, and a table that was paid for must be shown.
+    """Return a value of any type that can be printed, even a date after the year 9999 or broken text."""
+    # Types differ in what they raise, and a table that was paid for must be shown.
     with suppress(Exception):
         return item.as_py()
     with suppress(Exception):
@@ -249,7 +249,7 @@ def _shown(item: Any) -> str:
 
 @contextmanager
 def _exported(path: str | Path) -> Iterator[BinaryIO]:
-    """Give a file that appears when it is complete, or say that it cannot be written."""
+    """Yield a file that appears when it is complete, or raise an error if it cannot be written."""
     place = Path(path)
     try:
         with appearing(place, private=False) as file:

@@ -29,7 +29,7 @@ def ledger_trace(case: Case, records: Database) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from anonymaly.audit.count_case import count_case
+    >>> from anonymaly.audit.cases.count import count_case
     >>> ledger_trace(count_case(epsilon="0.5"), [])[-2:]
     ('asked: charged 0.5', 'asked: charged 0')
     """

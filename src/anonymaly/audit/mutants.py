@@ -27,7 +27,7 @@ class Mutant:
 
     Examples
     --------
-    >>> from anonymaly.audit.count_mutants import COUNT_MUTANTS
+    >>> from anonymaly.audit.cases.count import COUNT_MUTANTS
     >>> next(mutant.layer for mutant in COUNT_MUTANTS if mutant.name == "exception on empty")
     'replay'
     """

@@ -111,7 +111,7 @@ def replay(case: Case, pair: Pair, *, seed: int = 0, first: Run | None = None) -
 
     Examples
     --------
-    >>> from anonymaly.audit.count_case import count_case
+    >>> from anonymaly.audit.cases.count import count_case
     >>> case = count_case(epsilon="0.5")
     >>> replay(case, Pair("the worst pair", *case.worst_pair)).problems
     ()

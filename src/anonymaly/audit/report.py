@@ -115,7 +115,7 @@ def audit(
 
     Examples
     --------
-    >>> from anonymaly.audit.count_case import count_case
+    >>> from anonymaly.audit.cases.count import count_case
     >>> print(audit(count_case(epsilon="1"), layers=["fit"], fit_samples=1000))  # doctest: +ELLIPSIS
     count, records, add_remove, ε = 1
       ok    fit: law on the first table: no misfit found; ...

@@ -83,7 +83,7 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
 
     Examples
     --------
-    >>> from anonymaly.audit.count_case import count_case
+    >>> from anonymaly.audit.cases.count import count_case
     >>> case = count_case(epsilon="10")
     >>> sample(case, case.worst_pair[0], 5, seed=1).tolist()
     [1, 1, 1, 1, 1]
@@ -112,7 +112,7 @@ def sample_stage(
 
     Examples
     --------
-    >>> from anonymaly.audit.count_case import count_case
+    >>> from anonymaly.audit.cases.count import count_case
     >>> case = count_case(epsilon="10")
     >>> sample_stage(case, case.worst_pair[0], "count", {}, 5, seed=1).tolist()
     [1, 1, 1, 1, 1]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: a file per command, question commands generated from the questions' fields."""
+"""The command line: one file per command; the questions' commands are generated from their fields."""

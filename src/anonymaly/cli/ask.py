@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly ask`` and one command a question, generated from the question's fields."""
+"""``anonymaly ask``, and one command for each question, generated from the question's fields."""
 
 from __future__ import annotations
 
@@ -76,17 +76,17 @@ def _ask(
         _refuse_output(query, output)
     curator = Curator.open(manifest)
     if preview:
-        told: Preview | Answer = curator.preview(query, repeat=repeat)
+        result: Preview | Answer = curator.preview(query, repeat=repeat)
     else:
         with progress_bar():
-            told = curator.ask(query, analyst=analyst, repeat=repeat)
+            result = curator.ask(query, analyst=analyst, repeat=repeat)
         if output is not None:
             # Only now, when the answer is committed: a file that appeared before could be a second draw.
-            told.value.write(output)
+            result.value.write(output)
     if as_json:
-        say_json(told.to_dict())
+        say_json(result.to_dict())
     else:
-        say(str(told))
+        say(str(result))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Asked:
     output: Path | None = None
 
     def ask(self) -> None:
-        """Ask, and say the answer."""
+        """Ask, and print the answer."""
         query = self.kind(**self.fields)
         _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
 
@@ -112,17 +112,17 @@ class Asked:
 class Variation:
     """How a question's command differs from the others: more parameters, and what it does with them."""
 
-    act: Callable[..., None]  # of what was asked, and the further parameters by name
+    act: Callable[..., None]  # takes what was asked, and the further parameters by name
     further: Mapping[str, tuple[Any, Any]]  # name → annotation and default
     optional: frozenset[str]  # fields that the question needs and the command can do without
 
 
-# Questions whose answer is not the end of it, by where their variation is.
+# Questions whose command does more than ask, and where their variation is.
 VARIATIONS = {"score": "anonymaly.cli.score:VARIATION"}
 
 
 def _refuse_output(query: Query, output: Path) -> None:
-    """Say what is wrong with a file to write while nothing is spent."""
+    """Raise an error if a file cannot be written, before anything is spent."""
     if not query.tabular:
         raise InputError(
             f"{type(query).__name__} has no table to write", field="output", next_step="Leave it out."
@@ -193,7 +193,7 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
 
 
 def _origin(field: FieldInfo) -> Any:
-    """Return the container a field holds, looking through ``X | None`` and what a type is annotated with."""
+    """Return the container type of a field, without ``| None`` and annotations."""
     annotation: Any = field.annotation
     if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
         annotation = next(item for item in typing.get_args(annotation) if item is not types.NoneType)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly check``: every step that needs no budget."""
+"""``anonymaly check``: every check that needs no budget."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
+from anonymaly.ask import catalogue
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.dataset import Dataset
@@ -24,10 +25,14 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     declared, folder = Manifest.load(manifest), Path(manifest).parent
     dataset = declared.dataset(folder)
     lines = dataset.check()
+    catalogue.refuse_own(declared.questions)
     account = _account(declared, dataset, folder)
     problems = [line for line in lines if line.problem is not None]
     rules = dataset.declaration.rules
-    warnings = _trivial_policies(dataset.declaration)
+    # Questions of other packages: whose they are, or why they cannot be asked.
+    missing = {name: catalogue.problem(name) for name in declared.questions}
+    others = {name: catalogue.origin(name) for name in declared.questions if missing[name] is None}
+    warnings = [*_trivial_policies(dataset.declaration), *filter(None, missing.values())]
     if as_json:
         say_json(
             {
@@ -35,6 +40,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
                 "name": dataset.name,
                 "columns": [vars(line) for line in lines],
                 "rules": {name: rule.to_dict() for name, rule in rules.items()},
+                "questions": {name: origin and origin.to_dict() for name, origin in others.items()},
                 "warnings": warnings,
                 "remaining": None if account is None else to_text(account.remaining),
             }
@@ -47,33 +53,35 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
         out.print(table)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
+        for name, origin in others.items():
+            say(f"question {name}: {origin}")
         for warning in warnings:
             say(f"warning: {warning}")
         if account is None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
         else:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
-        say("ready" if not problems else f"{len(problems)} to mend")
+        say("ready" if not problems else f"{len(problems)} to correct")
     if problems:
         raise typer.Exit(2)
 
 
 def _trivial_policies(declaration: Declaration) -> list[str]:
-    """Return a sentence for each policy that tells no records apart, which every question would refuse."""
+    """Return a sentence for each policy that treats all records alike, which every question would refuse."""
     found = []
     for name, rule in declaration.rules.items():
         if isinstance(rule, Policy):
             who = who_is_sensitive(rule, declaration.columns)
             if who in ("everyone", "nobody"):
                 found.append(
-                    f"policy {name}: `{rule.text}` makes {who} sensitive whose values are in the declared "
-                    "domain, so no question can cite it; mend it or the declared columns"
+                    f"policy {name}: `{rule.text}` calls {who} sensitive whose values are in the declared "
+                    "domain, so no question can cite it; correct it or the declared columns"
                 )
     return found
 
 
 def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:
-    """Compare the manifest with its account as the first question would; None if it is still to be opened."""
+    """Compare the manifest with its account as the first question would; None if it is not opened yet."""
     try:
         with _open(declared, folder) as ledger:
             if dataset.name in ledger.accounts():
@@ -90,7 +98,7 @@ def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | No
         raise ManifestError(
             "is still to be declared",
             field="budget",
-            next_step="Say how much ε all answers together may cost.",
+            next_step="Give the most ε that all answers together may cost.",
         )
     return None
 

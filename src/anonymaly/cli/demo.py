@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly demo``: the whole way, on built-in data, with real noise and a real ledger."""
+"""``anonymaly demo``: most questions on built-in data, with real noise and a real ledger."""
 
 from __future__ import annotations
 
@@ -25,38 +25,47 @@ from anonymaly.questions.share_sample.query import ShareSample
 
 
 def demo(as_json: AsJson = False) -> None:
-    """Show everything on built-in data, in under a minute."""
+    """Show most questions on built-in data, in under a minute."""
     with tempfile.TemporaryDirectory(prefix="anonymaly-demo-") as folder:
-        told = _tell(Path(folder), quiet=as_json)
+        shown = _run(Path(folder), quiet=as_json)
     if as_json:
-        say_json(told)
+        say_json(shown)
 
 
-def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
+def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Ask everything in turn, print it unless quiet, and return it as plain data."""
+
     def show(title: str, text: str) -> None:
         if not quiet:
             out.print(Rule(title, align="left", style="dim"))
             say(text)
 
-    people = census()
+    people = census(rules={"rare": AnomalyModel(["age", "hours_per_week"], radius=5, beta=100)})
     curator = Curator(people, budget=1.0, ledger=folder / "census.ledger")
-    show("The owner declares a table and opens a budget", f"{people!r}\n{curator!r}")
+    show("The owner declares a table, what an anomaly in it is, and a budget", f"{people!r}\n{curator!r}")
 
-    query = Count(where="occupation == 'Sales' and income == '>50K'", epsilon=0.5)
-    show("Before asking: what would it cost, and how far off may it be?", str(curator.preview(query)))
+    query = Identify(record={"age": 66, "hours_per_week": 99}, model="rare", epsilon=0.2)
+    show("Before asking: what would it cost, and how often is it wrong?", str(curator.preview(query)))
 
-    answer = curator.ask(query)
-    show("Asking: charged first, answered after", str(answer))
+    verdict = curator.ask(query)
+    show("Is somebody of 66 who works 99 hours a week an anomaly? Charged, then answered", str(verdict))
 
     again = curator.ask(query)
     show("The same question again is free: the same stored answer", str(again).splitlines()[0])
 
     try:
-        curator.ask(Count(where="age >= 90", epsilon=0.8))
+        curator.ask(Count(where="age >= 90", epsilon=0.9))
         refusal = ""
     except Refused as refused:
         refusal = f"{type(refused).__name__}: {refused}"
-    show("More than remains is refused, and nothing is spent", refusal)
+    show("A question that costs more than remains is refused, and nothing is spent", refusal)
+
+    count = curator.ask(Count(where="occupation == 'Sales' and income == '>50K'", epsilon=0.2))
+    show("How many people in sales earn more than 50,000?", str(count))
+
+    model, scores = _score(curator)
+    lines = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
+    show("How unusual is a new record, compared with the census?", "\n".join(lines))
 
     statement = curator.statement()
     show("What was spent, and what is still promised to whom", str(statement))
@@ -64,23 +73,19 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
     with Ledger.open(folder / "census.ledger", create=False) as ledger:
         found = ledger.verify()
     show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
+
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
-    verdict = _identify(folder)
-    show("Is somebody of 42 who works 99 hours a week and gained 99,999 an anomaly?", str(verdict))
-    model, scores = _score(curator)
-    told = [str(model), *(f"  {what:<16}{score:.3g}" for what, score in scores.items())]
-    show("How unusual is a new record, against the census?", "\n".join(told))
     shared, attack = _share(folder)
-    show("Harmless records as they are, protected people's not at all", str(shared))
-    show("Why not simply leave the protected out? Bob is missing, so he is in the lounge:", attack)
+    show("Records that are not sensitive, published as they are", str(shared))
+    show("Why not simply leave the sensitive ones out? Bob is missing, so he is in the lounge:", attack)
     return {
         "explain": group.to_dict(),
         "identify": verdict.to_dict(),
         "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
         "share": shared.to_dict(),
         "attack": attack,
-        "answer": answer.to_dict(),
+        "answer": count.to_dict(),
         "again": again.to_dict(),
         "refusal": refusal,
         "statement": statement.to_dict(),
@@ -89,7 +94,7 @@ def _tell(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
 
 def _share(folder: Path) -> tuple[Answer, str]:
-    """Publish a sample under a policy, and attack what publishing all the rest would be."""
+    """Publish a sample under a policy, and attack the alternative, which is to publish all the rest."""
     people = census(name="survey", rules={"modest": Policy("income == '<=50K' and age >= 18")})
     curator = Curator(people, budget=1.0, ledger=folder / "survey.ledger")
     sample = curator.ask(
@@ -108,17 +113,8 @@ def _explain(folder: Path) -> Answer:
     )
 
 
-def _identify(folder: Path) -> Answer:
-    """Ask whether a record is unlike the others, under a model that the owner declares."""
-    rare = AnomalyModel(["age", "hours_per_week", "capital_gain"], radius=0.1, beta=60, k=2, scaled=True)
-    people = census(name="workers", rules={"rare": rare})
-    curator = Curator(people, budget=1.0, ledger=folder / "workers.ledger")
-    record = {"age": 42, "hours_per_week": 99, "capital_gain": 99_999}
-    return curator.ask(Identify(record=record, model="rare", epsilon=0.1))
-
-
 def _score(curator: Curator) -> tuple[Answer, dict[str, float]]:
-    """Release a model of working lives, and score two records that were never in the table."""
+    """Release a model of working hours, and score two records that are not in the table."""
     answer = curator.ask(Score(columns=["age", "hours_per_week", "capital_gain"], epsilon=0.5))
     records = {"38 years, 40 h": [38, 40, 0], "88 years, 99 h": [88, 99, 0]}
     scores = answer.value.score(list(records.values()))

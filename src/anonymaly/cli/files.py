@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that an asker gives to a command: read here, on the asker's word, and never by a question itself."""
+"""Files that an asker gives to a command; they are read here, never by a question itself."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def read_columns(path: str, *, field: str) -> dict[str, list[Any]]:
     reader = READERS.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(
-            f"cannot tell what {path} is from its ending",
+            f"the ending of {path} does not name a known format",
             field=field,
-            next_step=f"Endings read: {', '.join(READERS)}.",
+            next_step=f"Give a file that ends in {' or '.join(READERS)}.",
         )
     try:
         table = reader(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly init``: a manifest to fill in. Names and types come from the file, bounds never do."""
+"""``anonymaly init``: writes a manifest to fill in. Names and types come from the file, bounds never do."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def _manifest(name: str, source: str, table: str | None, schema: dict[str, dt.Da
     )
     table_line = f"table: {_quote(table)}\n" if table else ""
     return f"""\
-# What is public about this table. Every "?" is yours to fill in from public knowledge: never look bounds
-# or categories up in the rows, because an answer's promise rests on their not depending on anybody.
+# What is public about this table. Replace every "?" by what is publicly known. Never look up bounds or
+# categories in the rows: the promise of every answer requires that they do not depend on anybody.
 name: {_quote(name)}
 version: "1"
 source: {_quote(source)}
 {table_line}
-# Without these two lines every row is its own person.
-# person: COLUMN_THAT_SAYS_WHOSE_ROW_IT_IS
+# Without these two lines every row counts as a person of its own.
+# person: COLUMN_THAT_IDENTIFIES_THE_PERSON
 # max_rows: 1
 
 columns:  # leave out what no question may see
@@ -98,7 +98,7 @@ def _declaration(kind: dt.DataType) -> str:
         return f'{{type: categories, values: ["{UNDECLARED}"]}}'
     if kind.is_timestamp() and getattr(kind, "timezone", None):
         return (
-            "{type: opaque}"  # moments are compared without a zone; the owner's engine must take it off first
+            "{type: opaque}"  # moments are compared without a zone; the owner's engine must remove it first
         )
     if kind.is_timestamp() or kind.is_date():
         return f'{{type: timestamps, start: "{UNDECLARED}", end: "{UNDECLARED}"}}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly inspect``: exact truths about the rows, for the owner alone."""
+"""``anonymaly inspect``: exact facts about the rows, for the owner alone."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def inspect(
     match what:
         case "anomalies":
             found: Anomalies | PrivacyMap = owner.anomalies(dataset, model)
-            told = _labels(found)
+            report = _labels(found)
         case "privacy-map":
             found = _map(dataset, model, epsilon)
-            told = {**_labels(found), **_privacy(found)}
+            report = {**_labels(found), **_privacy(found)}
             if pictures is not None:
-                told["pictures"] = [path.name for path in _draw(found, dataset, pictures)]
+                report["pictures"] = [path.name for path in _draw(found, dataset, pictures)]
         case "regularity":
             regular = owner.regularity(dataset, model)
-            told = {"regular": regular.regular, "reason": regular.reason}
+            report = {"regular": regular.regular, "reason": regular.reason}
     if output is not None and what != "regularity":
         _write(found, output)
     if as_json:
-        say_json(told)
+        say_json(report)
         return
-    for name, value in told.items():
+    for name, value in report.items():
         say(f"{name.replace('_', ' ')}: {f'{value:,.4g}' if isinstance(value, float) else value}")
 
 

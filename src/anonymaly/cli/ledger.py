@@ -40,16 +40,16 @@ def ledger(
     with _open(declared, folder, new_epoch) as book:
         if raise_budget is not None:
             book.raise_limit(declared.name, to_nano(raise_budget, field="raise-budget"))
-        told = _collect(book, declared.name, verify)
+        report = _collect(book, declared.name, verify)
     if as_json:
-        say_json(told["json"])
+        say_json(report["json"])
     else:
-        if told["reservations"]:
-            out.print(_table(told["reservations"]))
-        say(str(told["statement"]))
+        if report["reservations"]:
+            out.print(_table(report["reservations"]))
+        say(str(report["statement"]))
         if verify:
-            say(_verdict(told["json"]["verification"]))
-    if verify and not told["json"]["verification"]["ok"]:
+            say(_verdict(report["json"]["verification"]))
+    if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
 
 
@@ -90,6 +90,7 @@ def _entry(item: Reservation) -> dict[str, Any]:
         "epsilon": to_text(item.cost),
         "state": item.state,
         "receipt": item.receipt().to_dict(),
+        **({"origin": dict(item.record["origin"])} if "origin" in item.record else {}),
     }
 
 
@@ -99,6 +100,9 @@ def _table(reservations: list[Reservation]) -> Table:
         table.add_column(title, justify="right" if title in ("no.", "ε") else "left", overflow="fold")
     for item in reservations:
         line = _entry(item)
+        if "origin" in line:
+            package = " ".join(line["origin"].values())
+            line["question"] += f" ({package}, not proved by anonymaly)"
         names = ("number", "time", "analyst", "question", "asks", "epsilon", "state")
         table.add_row(*plain(*(str(line[name]) for name in names)))
     return table

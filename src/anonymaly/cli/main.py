@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program ``anonymaly``."""
+"""The program ``anonymaly``: the table of commands, and how errors and interruptions end it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ COMMANDS = {
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """Say what an interruption means; Typer alone would end without a word."""
+    """Print what an interruption means; Typer alone would end silently."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt:
-            err.print("interrupted; what was charged stays charged, and asking again goes on where it was")
+            err.print("interrupted; what was charged stays charged, and asking again costs nothing more")
             raise typer.Exit(130) from None
 
     return run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How commands speak: text for people, one JSON document with ``--json``."""
+"""The output of commands: text for people, one JSON document with ``--json``, progress bars."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ManifestPath = Annotated[
 
 
 def plain(*texts: str) -> list[Text]:
-    """Return a table's cells as they are: what askers wrote is never markup."""
+    """Return a table's cells as plain text: what askers wrote is never markup."""
     return [Text(text) for text in texts]
 
 
 @contextmanager
 def progress_bar() -> Iterator[None]:
-    """Show on a terminal that a question is at work, and how far it has come where public units tell."""
+    """Show a progress bar on a terminal while a question is answered, in public units where there are any."""
     if not err.is_terminal:
         yield
         return

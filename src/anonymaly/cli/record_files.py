@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of new records: read in batches, written again with further columns. They are the asker's own."""
+"""Files of new records, which are the asker's own: read in batches, and written with further columns."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def kind_of(path: Path, field: str) -> str:
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
         raise InputError(
-            f"cannot tell what {path} is from its ending",
+            f"the ending of {path} does not name a known format",
             field=field,
-            next_step=f"Endings: {', '.join(KINDS)}.",
+            next_step=f"Give a file that ends in {' or '.join(KINDS)}.",
         )
     return kind
 
@@ -54,7 +54,7 @@ class RecordFile:
             )
 
     def batches(self) -> Generator[pa.RecordBatch, None, None]:
-        """Yield the records in order; of a file without any, one empty batch."""
+        """Yield the records in order; one empty batch for a file without records."""
         with self._explained(), self._open() as file:
             schema, empty = file.schema, True
             for batch in file.iter_batches(ROWS) if self._kind == "parquet" else file:
@@ -67,7 +67,7 @@ class RecordFile:
     def _open(self) -> Any:
         if self._kind == "parquet":
             return pyarrow.parquet.ParquetFile(self._path)
-        # What is no number to the model is passed on as it is written.
+        # Columns that the model does not use are passed on as they are written.
         kinds = {name: pa.float64() if name in self._numbers else pa.string() for name in self.names}
         return pyarrow.csv.open_csv(
             self._path,
@@ -95,7 +95,7 @@ class RecordFile:
 
 
 class ScoreFile:
-    """Where records go with their scores; the file appears when all of it is written."""
+    """The file of scored records; it appears when all of it is written."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._kind = path, kind_of(path, "output")

@@ -47,11 +47,11 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
             field="output",
             next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.parquet.",
         )
-    told: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     if model is not None and model.exists():
         released = _load(model, asked)
         text = f"{released!r}, from {model}: nothing was asked or charged"
-        told["value"] = dict(released.describe())
+        report["value"] = dict(released.describe())
     else:
         curator = Curator.open(asked.manifest)
         query = asked.kind(**{"columns": _columns(curator), **asked.fields})
@@ -62,22 +62,22 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         _check_files(records, query.columns, output)  # type: ignore[attr-defined]  # before anything is charged
         answer = curator.ask(query, analyst=asked.analyst, repeat=asked.repeat)
         released, text = answer.value, str(answer)
-        told = _without_numbers(answer)
+        report = _without_numbers(answer)
         if model is not None:
             released.save(model)
     if records is not None and output is not None:
         try:
-            told["records"] = _score_file(released, records, output)
+            report["records"] = _score_file(released, records, output)
         except InputError as problem:
-            if "charged" not in told:
+            if "charged" not in report:
                 raise
             kept = "The model was charged and is stored: asking for it again is free."
             step = f"{problem.next_step} {kept}" if problem.next_step else kept
             raise InputError(problem.problem, field=problem.field, next_step=step) from None
-        told["output"] = str(output)
-        text += f"\nscored {told['records']:,} records of {records} into {output}"
+        report["output"] = str(output)
+        text += f"\nscored {report['records']:,} records of {records} into {output}"
     if asked.as_json:
-        say_json(told)
+        say_json(report)
     else:
         say(text)
 

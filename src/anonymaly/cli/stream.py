@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly stream``: the four parties as programs, what they need to start, and a broker to try them."""
+"""``anonymaly stream``: the four parties as programs, their keys and settings, and a broker to try them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from anonymaly.stream.programs.readings import Batch
     from anonymaly.stream.protocol.sensor import Sensor
 
-# The programs are an extra. A command imports them when it runs, so that `--help` needs none of it.
+# The programs are an extra. A command imports them when it runs, so that `--help` does not need it.
 
-EXAMPLE_WINDOWS = 100  # what the example budget suffices for
+EXAMPLE_WINDOWS = 100  # how many the example budget is enough for
 
 Config = Annotated[Path, typer.Option("--config", metavar="FILE", help="This party's own file.")]
 Lines = Annotated[bool, typer.Option("--json", help="Print one JSON document in each line instead of text.")]

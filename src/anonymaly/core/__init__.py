@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What everything else stands on: values, ε, progress and compiled loops."""
+"""What everything else is built on: values, ε, noise rates, files, progress, threads, compiled functions."""

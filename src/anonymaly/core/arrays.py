@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the kinds of arrays that everything here passes around."""
+"""Short names for the types of arrays that the package passes around."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One typed decorator for compiled functions.
+"""The decorator for compiled functions, with types.
 
 Kernels run without the interpreter's lock on short-lived ordinary threads (see `threads`), not in numba's
 own thread pools: after a fork, numba's OpenMP pool ends the child process, and its work-queue pool ends
@@ -23,7 +23,7 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     Compiled functions here allocate nothing, so numba's reference counting is left out (`_nrt`): with it, the
     atomic counters around every array passed on took most of the time.
     """
-    # numba notices a change of the function's own file only: after editing a file that others call
-    # into, remove the __pycache__ directories.
+    # numba notices only a change of the function's own file: after editing a compiled function that other
+    # files call, remove the __pycache__ directories.
     decorate: Any = njit  # its published signature leaves `_nrt` out
     return cast("Callable[Parameters, Result]", decorate(cache=True, nogil=True, _nrt=False)(function))

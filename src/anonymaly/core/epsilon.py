@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Privacy loss as a whole number of billionths: what is charged is what is computed with.
+"""Privacy loss as a whole number of billionths of ε: the ledger and the noise use the same number.
 
 A float ε would make "0.1 spent ten times" differ from 1.0, and a mechanism calibrated to a float that
 differs from the ledger's number would break its promise. So ε is read once, exactly, into an integer
@@ -15,9 +15,9 @@ from numbers import Integral
 from anonymaly.errors import InputError
 
 NANO = 10**9
-LARGEST = 1000 * NANO  # e^1000 bounds nothing; a larger number is a slip of the keyboard
-# What an account may hold in all: a stream's total grows with every reading, and is an honest number even
-# where it bounds little. Two such sums fit 64 bits.
+LARGEST = 1000 * NANO  # e^1000 bounds nothing; a larger number is a typing mistake
+# The most that an account may hold: a stream's total grows with every reading, and is an honest number even
+# when it bounds little. Two such sums fit in 64 bits.
 LARGEST_TOTAL = 10**9 * NANO
 DECIMALS = 9
 LONGEST_TEXT = 60  # more digits than any ε has; keeps a megabyte of zeros from being read as a number
@@ -32,14 +32,14 @@ def _read(value: Number) -> Decimal:
     if isinstance(value, Integral):
         return Decimal(int(value))  # not through text, which Python refuses for thousands of digits
     text = str(value).strip()
-    # Decimal also reads 1_000 and other alphabets' digits; in a budget they are slips.
+    # Decimal also reads 1_000 and other alphabets' digits; in a budget they are typing mistakes.
     if len(text) > LONGEST_TEXT or "_" in text or not text.isascii():
         raise InvalidOperation
     return Decimal(text)
 
 
 def to_nano(value: Number, *, field: str = "epsilon", largest: int = LARGEST) -> int:
-    """Read a privacy loss of at most ``largest`` as integer nano-ε, or say why it cannot be.
+    """Read a privacy loss of at most ``largest`` as integer nano-ε, or raise an error that says why not.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages that an ordinary installation leaves out, and one error for whoever needs them."""
+"""The extras: packages that a plain installation leaves out, and the error when one of them is needed."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def require(extra: str, needed_by: str, *packages: str) -> None:
     Parameters
     ----------
     extra
-        Its name.
+        The name of the extra.
     needed_by
-        What cannot do without it: how the error begins.
+        What needs it: the first words of the error.
     packages
-        Those of its packages that are needed; all if none is given.
+        The packages of the extra that are needed; all if none is given.
 
     Examples
     --------

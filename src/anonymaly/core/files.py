@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear when they are complete, and names that survive a power cut."""
+"""Files that appear under their name only when they are complete, and survive a power cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-PARTIAL = ".partial."  # how names of files begin that are being written
+PARTIAL = ".partial."  # the start of the name of a file that is still being written
 
 
 def sync_folder(path: Path) -> None:
@@ -26,18 +26,18 @@ def sync_folder(path: Path) -> None:
 
 
 class PartialFile:
-    """A new file under a name that nobody can guess, which gets its own name when it is complete.
+    """A new file under a name that nobody can guess, which gets its final name when it is complete.
 
-    Nothing is left of it unless ``appear`` was called, whatever ends the block.
+    Unless ``appear`` was called, the file is removed when the block ends, however it ends.
 
     Parameters
     ----------
     folder : Path
         Where the file will be: a rename is one step only within a file system.
     prefix : str
-        How its name begins until it is complete.
+        The start of its name until it is complete.
     private : bool
-        Whether its owner alone may ever read it; otherwise it is as readable as other new files.
+        Whether only its owner may ever read it; otherwise it is as readable as other new files.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class PartialFile:
         self.file: BinaryIO = os.fdopen(descriptor, "wb")
 
     def appear(self, path: Path) -> None:
-        """Bring the file to the disk and give it its name, in place of a file of that name."""
+        """Write the file to the disk and give it its name, replacing any file of that name."""
         if self._path is None:
             raise ValueError("the file has its name already")
         self.file.flush()
@@ -72,7 +72,7 @@ class PartialFile:
 
     def discard(self) -> None:
         """Remove the file unless it has appeared."""
-        # What cannot be written of a file that is removed is no loss, and must not hide why it is removed.
+        # The file is being removed: a failed write is no loss, and must not hide the reason for the removal.
         with contextlib.suppress(OSError):
             self.file.close()
         if self._path is not None:
@@ -89,7 +89,7 @@ class PartialFile:
 
 @contextlib.contextmanager
 def appearing(path: Path, *, private: bool = True) -> Iterator[BinaryIO]:
-    """Give a file to write to; it appears under its name when the block ends well, and else not at all.
+    """Yield a file to write to; it appears under its name if the block raises nothing, else not at all.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with the fields of a value, in our own words: the field, the reason, the next step."""
+"""Errors about the fields of a value, in our own words: the field, the reason, the next step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far long work has come, in public units only: contexts, records asked about; never rows."""
+"""Reports of how far long work has come, in public units only: contexts, records asked about; never rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 Listener = Callable[[str, int, int], object]
 
-# Not an argument of stages: what is told here must not be able to change an answer.
+# Not an argument of stages: a listener must not be able to change an answer.
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -32,7 +32,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def tell(unit: str, done: int, total: int) -> None:
-    """Say how many of a public number of units are done, if anybody listens."""
+    """Report how many of a public number of units are done, if anybody listens."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(unit, done, total)

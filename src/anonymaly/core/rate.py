@@ -22,8 +22,8 @@ from anonymaly.errors import InputError
 
 Adjacency = Literal["add_remove", "replace"]
 
-# Of a rate's numerator and denominator: with terms up to here no compiled sampler passes 64 bits (see
-# `noise.draws`), and the noise of the smallest rate stays below 2^63 but for one draw in e^128.
+# The largest numerator and denominator of a rate: up to here no compiled sampler exceeds 64 bits (see
+# `noise.draws`), and noise at the smallest rate stays below 2^63 except for one draw in e^128.
 LARGEST_TERM = 2**56
 
 
@@ -37,18 +37,18 @@ def noise_rate(
 ) -> Fraction:
     """Return the rate at which ``parts`` releases together spend a share of the charge (Lemma R).
 
-    It is share/(10^9·moves·parts), rounded down where its terms are too long to draw with.
+    It is share/(10^9·moves·parts), rounded down if its terms are too long to draw with.
 
     Parameters
     ----------
     share : int
         What is spent, in billionths of ε.
     moves : int
-        How far apart two tables of the relation can be, as the question's lemma says.
+        The largest distance between two tables of the relation, by the question's lemma.
     parts : int
         How many releases share the charge.
     field, next_step : str
-        What to name, and what to advise, where nothing is left of the share.
+        The field and the next step of the error when the share is too small.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def rounded_down(rate: Fraction, largest: int = LARGEST_TERM) -> Fraction:
 
 
 def rows_moved(rows: int, adjacency: Adjacency) -> int:
-    """Return how many rows come or go with one person: theirs, or with replacement those of two persons.
+    """Return how many rows change with one person: their own, or under replacement those of two persons.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Far quantiles of Student's distribution, compiled: of SciPy, all that a plain installation would need.
+"""Far quantiles of Student's distribution, compiled, so that a plain installation does not need SciPy.
 
 The chance that |T| exceeds t at ν degrees of freedom is the incomplete beta function I_x(a, ½), where a = ν/2
 and x = ν/(ν + t²). It is e^(−a·w)·√y·a·R(a)/(√π·K), where w = −ln x, y = 1 − x, R(a) = Γ(a + ½)/Γ(a + 1), and

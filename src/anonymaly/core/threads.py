@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def worker_threads() -> int:
-    """Return how many threads share large work: the cores that this process may use."""
+    """Return the number of threads that share large work: the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -50,9 +50,9 @@ def in_threads(
     work : callable
         What is done to a piece.
     pieces : sequence
-        What shares nothing that is written to.
+        What the work is done to; no two pieces may write to the same memory.
     each : callable, optional
-        Called in this thread with every result, in order. When it raises, pieces not begun are dropped.
+        Called in this thread with every result, in order. If it raises, pieces not yet started are dropped.
     alone : bool
         Whether the work is so small that starting threads would take longer.
 

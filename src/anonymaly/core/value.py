@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of all that is declared, asked or promised: a frozen, validated value with one JSON form."""
+"""`Value`, the base of every declaration, question and promise: frozen, validated, with one JSON form."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import json
 import math
+import textwrap
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
@@ -44,7 +45,7 @@ def canonical_json(data: Any) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Say whether files and engines can hold a text: Python's may contain half of a surrogate pair."""
+    """Say whether a text is valid Unicode, as files and engines need: no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -71,7 +72,7 @@ def _only_numbers(number: Any) -> Any:
 
 def _shortest(number: int | float) -> int | float:
     # 120 and 120.0 declare the same bound, so they must be the same text in a fingerprint.
-    # Engines hold no longer whole numbers than these.
+    # Engines hold whole numbers of at most 64 bits.
     if abs(number) >= 2**63:
         return float(number)
     return int(number) if isinstance(number, float) and number.is_integer() else number
@@ -89,7 +90,7 @@ Number = Annotated[int | float, BeforeValidator(_only_numbers), AfterValidator(_
 
 
 def frozen_items(data: Any) -> Any:
-    """Return a mapping as its items in order, lists as tuples; pass on what is items already.
+    """Return a mapping as its sorted items, with lists as tuples; return items as they are.
 
     A dict can be neither hashed nor frozen, and the order in which it was written means nothing.
 
@@ -122,16 +123,16 @@ def added(default: Any, **options: Any) -> Any:
     """Declare a field that a value did not always have: its JSON leaves it out while it has its default.
 
     Ledgers, stored answers and people hold canonical texts, fingerprints and digests that were made without
-    the field. They stay what they were as long as nobody uses it, and old data are read with the default.
-    So every field that is added to a value that was ever released is declared by this, and its default,
-    which must mean what values without the field meant, never changes.
+    the field. They stay the same as long as nobody uses it, and old data are read with the default. So every
+    field that is added to a value that was ever released is declared by this, and its default, which must
+    mean what values without the field meant, never changes.
 
     Parameters
     ----------
     default
-        What values without the field have; a constant.
+        The value of the field in data without it; a constant.
     options
-        What pydantic's ``Field`` takes besides, such as ``description`` and ``ge``.
+        Other arguments of pydantic's ``Field``, such as ``description`` and ``ge``.
 
     Examples
     --------
@@ -165,12 +166,15 @@ class Value(BaseModel):
         use_attribute_docstrings=True,
     )
 
-    # Declarations read better as Interval(0, 120); questions are always spelled out by name.
+    # Declarations read better as Interval(0, 120); the fields of questions are always named.
     takes_positions: ClassVar[bool] = True
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
+        for field in cls.model_fields.values():
+            # A description may be wrapped in the source; help, errors and tables need it in one line.
+            field.description = None if field.description is None else " ".join(field.description.split())
         cls.__doc__ = with_parameters(inspect.getdoc(cls) or "", cls)
 
     def __setattr__(self, name: str, item: Any) -> None:
@@ -181,7 +185,7 @@ class Value(BaseModel):
 
     def _frozen(self, name: str) -> InputError:
         return InputError(
-            f"{type(self).__name__} is frozen: it cannot be changed after it was made",
+            f"{type(self).__name__} is frozen: its fields cannot be changed",
             field=name,
             next_step="Make another one.",
         )
@@ -224,16 +228,17 @@ class Value(BaseModel):
 
 
 def with_parameters(docstring: str, kind: type[BaseModel]) -> str:
-    """Return a docstring with the fields described as they are everywhere else."""
+    """Return a docstring with a Parameters section that is made of the fields' descriptions."""
     described = {name: field for name, field in kind.model_fields.items() if field.description is not None}
     if not described or "\nParameters\n" in docstring:
         return docstring
-    # Questions have epsilon from their base, and it is read last.
+    # Questions inherit epsilon, so it would be first; it reads better as the last.
     order = sorted(described, key=lambda name: name == "epsilon")
     lines = ["Parameters", "----------"]
     for name in order:
         field = described[name]
-        lines += [name if field.is_required() else f"{name} : optional", f"    {field.description}"]
+        lines += [name if field.is_required() else f"{name} : optional"]
+        lines += textwrap.wrap(str(field.description), 100, initial_indent="    ", subsequent_indent="    ")
     section = "\n".join(lines)
     for heading in ("Notes", "Examples"):
         before, found, after = docstring.partition(f"\n\n{heading}\n{'-' * len(heading)}\n")

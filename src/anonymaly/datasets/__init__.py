@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real tables that ship with the package, for the demonstration, the documentation and the tests."""
+"""Real tables that come with the package, for the demonstration, the documentation and the tests."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Attribute:
 
     @property
     def edges(self) -> tuple[float, ...] | None:
-        """Where numbers are cut; None where values are as they are declared."""
+        """The edges of a binned column; None for any other."""
         return None if self.bins is None else self.bins.edges
 
     def code(self, value: Any) -> int | None:
@@ -41,7 +41,7 @@ class Attribute:
 def read_attributes(
     attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, field: str = "attributes"
 ) -> tuple[Attribute, ...]:
-    """Check columns against the declaration and return them with their values."""
+    """Check the named columns against the declaration and return them with their public values."""
     names = [item.column if isinstance(item, Bins) else item for item in attributes]
     for name in names:
         if names.count(name) > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table somewhere plus its public declaration."""
+"""A dataset: a table in some source, with its public declaration."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dataset:
     name : str
         The account's name: one budget, whatever the version.
     columns : mapping
-        The declared columns; questions see no others.
+        The declared columns by name; questions see no others.
     version : str
         Which state of the table this is. It changes fingerprints, never the budget.
     table : str, optional
@@ -51,10 +51,12 @@ class Dataset:
     rules : mapping or "any"
         Named relaxed promises that questions may cite. ``"any"`` is for an owner alone with the data.
     person, max_rows : str and int, optional
-        The column that says whose row it is, and the most rows a person has; more are cut off.
-        Without it every row is its own person.
+        The column that identifies the person, and the most rows that a person has; further rows are cut
+        off. Without it, every row counts as a person of its own.
     public : bool
-        Whether the table may be simulated on and inspected by anyone.
+        Whether the table holds no secrets: anyone may simulate on it and inspect it.
+    questions : list of str, optional
+        Questions of other packages that may be asked, by name. Nothing here proves their promises.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Dataset:
         person: str | None = None,
         max_rows: int | None = None,
         public: bool = False,
+        questions: Sequence[str] = (),
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -89,6 +92,7 @@ class Dataset:
             person=person,
             max_rows=max_rows,
             public=public,
+            questions=questions,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
         self._source = Source(source, table, needed)
@@ -105,13 +109,13 @@ class Dataset:
 
     @property
     def table(self) -> ir.Table:
-        """The only view questions get: declared columns, at most ``max_rows`` rows a person, no NaN."""
+        """The only view that questions get: declared columns, at most ``max_rows`` per person, no NaN."""
         from anonymaly.declare.readings import people  # noqa: PLC0415  (Ibis, when a question reads)
 
         return people(self._typed(), self.declaration)
 
     def judged(self, policy: Policy) -> ir.Table:
-        """Return the same view with a column that says whom a policy calls non-sensitive."""
+        """Return the same view with a column that is true for whoever a policy calls non-sensitive."""
         from anonymaly.declare.readings import judged_people  # noqa: PLC0415
 
         return judged_people(self._typed(), self.declaration, policy)
@@ -131,7 +135,7 @@ class Dataset:
     def ready(self) -> None:
         """Check connection, permission and columns as a question would find them; reads no rows.
 
-        A connection that was lost is opened anew. What is wrong is said before anything is charged.
+        A lost connection is opened again. What is still wrong is reported before anything is charged.
         """
         for _ in range(2):
             try:
@@ -142,7 +146,7 @@ class Dataset:
             else:
                 return
             self._source.reopen()
-        # Raised out here, so that not even the error's context holds the engine's own words.
+        # Raised outside the handler, so that not even the error's context holds the engine's own words.
         raise SchemaError(
             f"the table cannot be read ({kind})",
             field="source",
@@ -170,6 +174,6 @@ class Dataset:
                 raise SchemaError(
                     f"{line.problem} (declared: {line.declared})",
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
-                    next_step=f"Mend the declaration of {self.name}; `anonymaly check` lists all columns.",
+                    next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
         return self._source.typed(self.declaration.kinds, self.declaration.person)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -16,13 +16,13 @@ from anonymaly.declare.rules import Rule, read_rule
 from anonymaly.engine.columns import ADDED, Kind
 from anonymaly.errors import InputError
 
-MOST_ROWS = 1_000_000  # of one person; noise that wide drowns any answer
+MOST_ROWS = 1_000_000  # of one person; noise for more would drown any answer
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything about a dataset that is public, and all that a question may depend on before its charge."""
+    """Everything public about a dataset; before its charge, a question depends on nothing else."""
 
     name: str
     version: str
@@ -34,6 +34,7 @@ class Declaration:
     rows: int = 1  # the most rows one person has in the view
     public: bool = False
     adjacency: Adjacency = "add_remove"
+    questions: tuple[str, ...] = ()  # questions of other packages that the owner allows
 
     @classmethod
     def read(
@@ -47,8 +48,9 @@ class Declaration:
         person: str | None = None,
         max_rows: int | None = None,
         public: bool = False,
+        questions: Sequence[str] = (),
     ) -> Declaration:
-        """Check what an owner declares, given as values or as plain data; the fields are a dataset's."""
+        """Check what an owner declares, as values or as plain data; the fields are those of `Dataset`."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InputError(
                 "must be 1 to 100 letters, digits, dots, dashes or underscores",
@@ -72,6 +74,7 @@ class Declaration:
             person=_read_name(person, "person"),
             rows=_read_unit(person, max_rows),
             public=public,
+            questions=_read_questions(questions),
         )
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
@@ -86,16 +89,16 @@ class Declaration:
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """What each column is read as."""
+        """The kind of value that each column is read as."""
         return {name: domain.kind for name, domain in self.columns.items()}
 
     @property
     def unit_rows(self) -> int | None:
-        """The most rows of a person, as a relation names its unit; None if each row is its own person."""
+        """The most rows of a person, as relations use it; None if every row counts as a person of its own."""
         return None if self.person is None else self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what an account is opened under; rules and version are kept apart, as they may change."""
+        """Return what an account is opened under; rules, questions and version may change later."""
         return {
             "columns": {name: domain.to_dict() for name, domain in self.columns.items()},
             "unit": {"person": self.person, "max_rows": self.rows},
@@ -109,7 +112,7 @@ class Declaration:
         return "any" if self.any_rule else {name: rule.to_dict() for name, rule in self.rules.items()}
 
     def digest(self) -> str:
-        """Return what a fingerprint says of the dataset: name, version, domain."""
+        """Return the digest of name, version and declaration that identifies the dataset in fingerprints."""
         return digest([self.name, self.version, self.to_dict()])
 
 
@@ -127,7 +130,7 @@ def _read_columns(columns: Mapping[str, Domain]) -> Mapping[str, Domain]:
             raise InputError(
                 f"cannot declare a column called {name!r}",
                 field="columns",
-                next_step="Rename the column; some engines do not tell capitals from small letters.",
+                next_step="Rename the column; to some engines, capital and small letters are the same.",
             )
         taken.add(name.lower())
     return MappingProxyType(
@@ -165,18 +168,29 @@ def _read_name(name: str | None, field: str) -> str | None:
     return name
 
 
+def _read_questions(questions: Sequence[str]) -> tuple[str, ...]:
+    listed = isinstance(questions, list | tuple)
+    if not listed or not all(isinstance(name, str) and name and is_text(name) for name in questions):
+        raise InputError(
+            "must be a list of names of questions",
+            field="questions",
+            next_step='Name those of other packages that may be asked, as in ["proportion"].',
+        )
+    return tuple(dict.fromkeys(questions))
+
+
 def _read_unit(person: str | None, max_rows: int | None) -> int:
     if person is None and max_rows is not None:
         raise InputError(
             "is given without person",
             field="max_rows",
-            next_step="Name the column that says whose row it is: person=.",
+            next_step="Name the column that identifies the person: person=.",
         )
     fits = isinstance(max_rows, int) and not isinstance(max_rows, bool) and 1 <= max_rows <= MOST_ROWS
     if person is not None and not fits:
         raise InputError(
             f"must be a whole number from 1 to {MOST_ROWS:,} when person is given",
             field="max_rows",
-            next_step="Say how many rows of one person count; the noise grows with it.",
+            next_step="Give the most rows of one person that count; the noise grows with it.",
         )
     return max_rows or 1

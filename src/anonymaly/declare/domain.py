@@ -34,8 +34,11 @@ class Interval(Value):
 
     type: Literal["interval"] = "interval"
     low: Number
+    """The lower bound, included."""
     high: Number
+    """The upper bound, included."""
     step: Number | None = None
+    """The distance between possible values, if they lie on a grid that starts at the lower bound."""
 
     if TYPE_CHECKING:
 
@@ -53,7 +56,9 @@ class Interval(Value):
             )
         if not math.isfinite(self.width):
             raise InputError(
-                "is wider than any number", field="high", next_step="Give bounds that values can come near."
+                "the distance between the bounds is too large for a number",
+                field="high",
+                next_step="Give bounds that real values come near.",
             )
         if self.step is not None:
             steps = self.width / self.step if self.step > 0 else 0
@@ -89,9 +94,9 @@ class Interval(Value):
 
 
 class Unbounded(Value):
-    """A number whose bounds nobody knows publicly.
+    """A number without publicly known bounds.
 
-    Questions that need bounds refuse it, or find them privately at a share of ε, as ``Score`` does.
+    Questions that need bounds refuse it, or find them privately for a share of ε, as ``Score`` does.
     """
 
     type: Literal["unbounded"] = "unbounded"
@@ -113,10 +118,11 @@ class Unbounded(Value):
 
 
 class Categories(Value):
-    """One of a public list of values, all text or all whole numbers."""
+    """One of a public list of values."""
 
     type: Literal["categories"] = "categories"
     values: Annotated[tuple[StrictStr | StrictInt, ...], Ordered] = Field(min_length=1)
+    """The possible values, all text or all whole numbers."""
 
     if TYPE_CHECKING:
 
@@ -147,7 +153,7 @@ class Categories(Value):
         return isinstance(self.values[0], str)
 
     def contains(self, value: Any) -> bool:
-        """Say whether a value is one of the list."""
+        """Say whether a value is in the list."""
         return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
 
     @property
@@ -169,7 +175,7 @@ def _plain_category(value: Any) -> Any:
             next_step="Put such values in quotes, or declare a Flag.",
         )
     if isinstance(value, Integral):
-        # Beyond that, frames and engines that hold numbers as floats cannot tell neighbours apart.
+        # Frames and engines that hold numbers as floats cannot tell longer ones apart.
         if abs(int(value)) >= 2**53:
             raise InputError(
                 "has a whole number of more than 53 bits, which not every source can hold",
@@ -227,11 +233,13 @@ def read_moment(text: Any) -> datetime:
 
 
 class Timestamps(Value):
-    """A moment between two public ones, without a time zone."""
+    """A date and time between two public bounds, without a time zone."""
 
     type: Literal["timestamps"] = "timestamps"
     start: datetime
+    """The earliest moment, included."""
     end: datetime
+    """The latest moment, included."""
 
     if TYPE_CHECKING:
 
@@ -267,12 +275,12 @@ class Timestamps(Value):
 
 
 class Opaque(Value):
-    """A column that is carried but never looked into: an identifier, a note."""
+    """A column that is passed on but never looked into: an identifier, a note."""
 
     type: Literal["opaque"] = "opaque"
 
     def contains(self, value: Any) -> bool:
-        """Anything but null."""
+        """Say whether there is a value at all: anything but null."""
         return value is not None
 
     @property
@@ -286,7 +294,7 @@ class Opaque(Value):
 
 
 class Bins(Value):
-    """A numeric column cut at public edges; each bin holds its lower edge, the last one both.
+    """A numeric column cut at public edges; each bin includes its lower edge, the last one both.
 
     Examples
     --------
@@ -299,7 +307,9 @@ class Bins(Value):
 
     type: Literal["bins"] = "bins"
     column: StrictStr
+    """The numeric column."""
     edges: Annotated[tuple[Number, ...], Ordered] = Field(min_length=2)
+    """The edges of the bins in increasing order, the two outermost among them."""
 
     if TYPE_CHECKING:
 
@@ -323,7 +333,7 @@ class Bins(Value):
         return tuple(f"[{a}, {b}{']' if place == last else ')'}" for place, (a, b) in enumerate(pairs))
 
     def index(self, value: float) -> int | None:
-        """Return the number of the bin that holds a value, or None outside all of them."""
+        """Return the number of the bin that holds a value, or None if no bin does."""
         if not self.edges[0] <= value <= self.edges[-1]:
             return None
         return min(bisect.bisect_right(self.edges, value), len(self.edges) - 1) - 1
@@ -350,7 +360,7 @@ def read_domain(data: Any, *, field: str) -> Domain:
 
 
 def arrow_type(domain: Domain) -> pa.DataType | None:
-    """Return the Arrow type of a column that is typed by its declaration; None where any type will do.
+    """Return the Arrow type of a declared column, or None for an opaque one, which may have any type.
 
     Examples
     --------
@@ -373,7 +383,7 @@ def arrow_type(domain: Domain) -> pa.DataType | None:
 
 
 def find_domain(name: str, columns: Mapping[str, Domain], *, field: str) -> Domain:
-    """Return what is declared of a column, or say which columns are declared."""
+    """Return the domain of a declared column, or raise an error that lists the declared ones."""
     if name not in columns:
         raise no_such_column(name, columns, field=field)
     return columns[name]
@@ -382,7 +392,7 @@ def find_domain(name: str, columns: Mapping[str, Domain], *, field: str) -> Doma
 def no_such_column(
     name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
 ) -> InputError:
-    """Return the error that names the declared columns; ``place`` says where in a text the name stands."""
+    """Return the error that lists the declared columns; ``place`` says where in a text the name is."""
     return error(
         f"there is no declared column {name!r}{place}",
         field=field,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the text of a filter or policy to its typed tree, with messages that point at the place."""
+"""The parser of filters and policies: from text to a typed tree, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _refuse_long(text: str, has: str, field: str) -> None:
 
 
 def _flat(kind: type[Conjunction | Disjunction], parts: list[Predicate]) -> tuple[Predicate, ...]:
-    """Dissolve brackets that change nothing: (a and b) and c is a and b and c, one tree and one text."""
+    """Drop brackets that change nothing: (a and b) and c is a and b and c, one tree and one text."""
     return tuple(inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The owner's YAML file as a value: the dataset's declaration, its budget, and where the ledger lives."""
+"""The owner's YAML file as a value: the dataset's declaration, its budget, and where the ledger is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.rate import Adjacency
-from anonymaly.core.value import Value
+from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
@@ -30,20 +30,37 @@ class Manifest(Value):
     """
 
     name: StrictStr
+    """The account's name: one budget, whatever the version."""
     version: str = "1"
+    """Which state of the table this is. It changes fingerprints, never the budget."""
     source: StrictStr
+    """A CSV or Parquet path (globs too), a DuckDB file or a database URL; the last two with table."""
     table: StrictStr | None = None
+    """The table inside a database."""
     key: StrictStr | None = None
+    """A column by which the owner picks out rows."""
     person: StrictStr | None = None
+    """The column that identifies the person; without it, every row counts as a person of its own."""
     max_rows: StrictInt | None = None
+    """The most rows that a person has, needed with person; further rows are cut off."""
     public: StrictBool = False
+    """Whether the table holds no secrets: anyone may simulate on it and inspect it."""
     columns: dict[str, dict[str, Any]] = Field(min_length=1)
+    """The declared columns by name, such as age: {type: interval, low: 0, high: 120}."""
     rules: dict[str, dict[str, Any]] | Literal["any"] = Field(default_factory=dict)
+    """Relaxed promises that questions may cite, by name; "any" is for an owner alone with the data."""
     budget: str | None = None
+    """The most ε that all answers together may cost."""
     adjacency: Adjacency = "add_remove"
+    """What two neighbouring tables are: one person more (add_remove), or one person changed (replace)."""
     ledger: StrictStr | None = None
+    """The ledger's file or PostgreSQL URL; by default <name>.ledger."""
     anchor: StrictStr | None = None
+    """A file elsewhere that holds the newest entry's hash, so that a restored old ledger is noticed."""
     store: StrictStr | None = None
+    """The folder of released answers; by default beside the ledger."""
+    questions: tuple[StrictStr, ...] = added(())
+    """Questions of other packages that may be asked, by name; nothing here proves their promises."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -85,7 +102,7 @@ class Manifest(Value):
             raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
     def declaration(self) -> Declaration:
-        """Return what the file makes public, as its account sees it; the source may be anywhere."""
+        """Return what the file makes public, as its account sees it; the source need not be there."""
         return Declaration.read(**self._declared()).with_adjacency(self.adjacency)
 
     def dataset(self, folder: Path) -> Dataset:
@@ -106,10 +123,11 @@ class Manifest(Value):
             "person": self.person,
             "max_rows": self.max_rows,
             "public": self.public,
+            "questions": self.questions,
         }
 
     def ledger_location(self, folder: Path) -> str:
-        """Return where the ledger lives, as seen from here."""
+        """Return where the ledger is, as seen from here."""
         return str(self.place(folder, self.ledger or f"{self.name}.ledger"))
 
     def store_location(self, folder: Path) -> str:
@@ -126,32 +144,32 @@ _ADVICE = "`anonymaly init TABLE` writes a file to start from."
 
 
 def absolute(place: str) -> str:
-    """Return a path that means the same after a change of folder; a database's address stays as it is."""
+    """Return a path that means the same after a change of folder; a database's URL stays as it is."""
     return place if "://" in place else str(Path(place).absolute())
 
 
 def beside(ledger: str, name: str) -> str:
-    """Return where answers are kept unless said otherwise: beside the ledger, if that is a file."""
+    """Return the default place of answers: beside the ledger, if that is a file."""
     return f"{name if '://' in ledger else ledger}.answers"
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated names and without aliases: both hide what is declared."""
+    """YAML without repeated names and aliases, because both hide what is declared."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
-                raise yaml.constructor.ConstructorError(None, None, "merging is not used", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, "<< is not supported", key.start_mark)
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f"{key.value!r} stands twice", key.start_mark
+                        None, None, f"{key.value!r} is there twice", key.start_mark
                     )
                 seen.add(key.value)
         constructed = super().construct_mapping(node, deep)
         if len(constructed) < len(node.value):  # 1 and 0x1
-            raise yaml.constructor.ConstructorError(None, None, "a name stands twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "a name is there twice", node.start_mark)
         return constructed
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -161,13 +179,16 @@ class _Loader(yaml.SafeLoader):
             raise
         except (ValueError, LookupError, AttributeError, TypeError):  # 2026-02-30 looks like a date
             raise yaml.constructor.ConstructorError(
-                None, None, "a value is not what it looks like; put it in quotes", node.start_mark
+                None,
+                None,
+                "a value is no date or number; put it in quotes",
+                node.start_mark,
             ) from None
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.get_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "aliases are not used", mark)
+            raise yaml.composer.ComposerError(None, None, "aliases are not supported", mark)
         return super().compose_node(parent, index)
 
 
@@ -208,7 +229,7 @@ def refuse_undeclared(data: Any, field: str = "") -> None:
         raise ManifestError(
             "is still to be declared",
             field=field,
-            next_step="Write what is publicly known; never look it up in the rows.",
+            next_step="Replace the ? by what is publicly known; never look it up in the rows.",
         )
     if isinstance(data, Mapping):
         for name, item in data.items():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filters and policies: a small language, as the typed tree that its text is parsed into.
+"""The typed tree of a filter or policy, whose text is in a small language:
 
     age >= 18 and (ward in ['A', 'B'] or not consent) and bmi is not null
 
 Comparisons are between a column and a literal. Logic has three values, as in SQL: a comparison with
-null is neither true nor false, and a record matches only where the whole expression is true. Text is
+null is neither true nor false, and a record matches only if the whole expression is true. Text is
 never evaluated and never pasted into SQL; length, size and depth are capped, so that a hostile text
 costs no more than an honest one.
 """
@@ -33,7 +33,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def write_column(name: str) -> str:
-    """Write a column's name as the language reads it: bare where it can be, else in backquotes."""
+    """Write a column's name as the language reads it: bare if possible, otherwise in backquotes."""
     words = {"and", "or", "not", "in", "is", "null", "true", "false"}
     return name if name.isidentifier() and name.isascii() and name.lower() not in words else f"`{name}`"
 
@@ -50,7 +50,7 @@ def write_literal(value: Literal) -> str:
 
 
 def read_value(record: Record, column: str) -> Any:
-    """Return a record's value as the table's view shows it: what is not a finite number is null."""
+    """Return a record's value as the table's view shows it: NaN and infinity are null."""
     value = record.get(column)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 

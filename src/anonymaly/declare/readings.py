@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How declared columns, filters and rules are read from a table: the Ibis expressions for them.
+"""The Ibis expressions for declared columns, filters and rules.
 
-Declarations themselves know nothing of Ibis, so that whoever needs no rows does not import it.
+Declarations themselves do not use Ibis, so that code that reads no rows does not import it.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 
 
 def people(typed: ir.Table, declaration: Declaration) -> ir.Table:
-    """Return what questions see of all rows: at most ``max_rows`` of each person."""
+    """Return the rows that questions see: at most ``max_rows`` of each person."""
     if declaration.person is None:
         return typed
     return truncate(typed, declaration.kinds, declaration.rows)
 
 
 def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy) -> ir.Table:
-    """Return the same with a column that says whom a policy calls non-sensitive.
+    """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
-    A person is sensitive if any of their rows is, those that are cut off among them.
+    A person is sensitive if any of their rows is, including rows that are cut off.
     """
     rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
     if declaration.person is None:
         return rows
     whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
-    # Rows without a person are people of their own.
+    # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
     return truncate(rows.mutate(**{NON_SENSITIVE: own}), declaration.kinds, declaration.rows, NON_SENSITIVE)
 
 
 def non_sensitive(policy: Policy, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
-    """Judge every row of a table of unclamped values by a policy: true or false, never null."""
+    """Return for every row of unclamped values whether a policy calls it non-sensitive; never null."""
     predicate = policy.predicate(columns)
     names = dict.fromkeys(predicate.columns())
     known = ibis.and_(*(is_within(columns[name], table[name]) for name in names))
@@ -65,7 +65,7 @@ def non_sensitive(policy: Policy, table: ir.Table, columns: Mapping[str, Domain]
 
 
 def matches(predicate: Predicate, table: ir.Table) -> ir.BooleanValue:
-    """Say of every row whether a condition is true of it; null where that is unknown."""
+    """Return for every row whether a condition is true; null if that is unknown."""
     found: ir.BooleanValue
     match predicate:
         case Comparison(column, operator, literal):
@@ -88,7 +88,7 @@ def matches(predicate: Predicate, table: ir.Table) -> ir.BooleanValue:
 
 
 def is_within(domain: Domain, column: ir.Value) -> ir.BooleanValue:
-    """Say of a column's values whether they lie in a domain, as `Domain.contains` does of one."""
+    """Return for each value of a column whether it lies in a domain, as `Domain.contains` does for one."""
     found: ir.BooleanValue
     match domain:
         case Interval():
@@ -109,7 +109,7 @@ def is_within(domain: Domain, column: ir.Value) -> ir.BooleanValue:
 
 
 def code(attribute: Attribute, table: ir.Table) -> ir.IntegerValue:
-    """Return the numbers of an attribute's values as `Attribute.code` does; null for rows without one."""
+    """Return the number of each row's value as `Attribute.code` does; null for a row that has none."""
     column = table[attribute.column]
     missing = ibis.null("int64")
     if attribute.bins is None:

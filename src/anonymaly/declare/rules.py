@@ -41,11 +41,12 @@ class Policy(Value):
     (False, True)
     """
 
-    # The tree is kept beside the fields: not compared, not written, and not taken along by a copy.
+    # The parsed tree is kept beside the fields: not compared, not written, not copied.
     __slots__ = ("_parsed",)
 
     type: Literal["policy"] = "policy"
     text: StrictStr
+    """The condition that is true of whoever is not sensitive, such as age >= 18 and consent."""
 
     if TYPE_CHECKING:
 
@@ -80,20 +81,26 @@ class Policy(Value):
 
 
 class AnomalyModel(Value):
-    """What an anomaly is: a record with at most ``beta`` records within ``radius``, itself among them.
+    """What an anomaly is: a record with at most ``beta`` records within ``radius``, itself included.
 
-    ``k`` says how far from normal a record may be and still be protected: one is k-sensitive when adding
-    up to k records could make it normal.
+    Whoever is normal or nearly so is protected: a record is k-sensitive when adding up to k records could
+    make it normal.
     """
 
     type: Literal["anomaly_model"] = "anomaly_model"
     columns: Names
+    """The columns that records are compared by."""
     radius: Number = Field(ge=0)
-    # Beyond 2^53 no table has so many records; compiled counting takes 64 bits.
+    """The largest distance at which a record is near; 0 to compare for equality."""
+    # No table has more than 2^53 records, and compiled counting has 64 bits.
     beta: StrictInt = Field(ge=1, le=2**53)
+    """The most records that an anomaly has within the radius, itself included."""
     k: StrictInt = Field(default=1, ge=1, le=2**53)
+    """How far from normal a record may be and still be protected, in added records."""
     metric: Metric = "euclidean"
+    """The distance: euclidean, manhattan or chebyshev."""
     scaled: StrictBool = False
+    """Whether each column's distance is divided by the width of its declared bounds."""
 
     if TYPE_CHECKING:
 
@@ -126,15 +133,18 @@ class AnomalyModel(Value):
 
 
 class SameContexts(Value):
-    """Permission for questions whose promise holds between tables with the same valid contexts.
+    """Permission for questions whose promise covers only tables with the same valid contexts.
 
-    Each field, where given, limits what may be asked: the metrics, the attributes, the detectors.
+    Each field that is given limits what may be asked.
     """
 
     type: Literal["same_contexts"] = "same_contexts"
     metrics: Names | None = None
+    """The columns in which a record may stand out; any, by default."""
     attributes: Names | None = None
+    """The columns that contexts may be made of; any, by default."""
     detectors: Names | None = None
+    """The detectors that may be used; any, by default."""
 
     if TYPE_CHECKING:
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a policy calls sensitive, told from the declaration alone: no row is looked at.
+"""Whom a policy calls sensitive, worked out from the declaration alone: no row is read.
 
-A policy compares columns with constants, so all values of a column between two neighbouring constants
-are alike to it. One value of each kind, in every combination, stands for the whole declared domain. Where
-there are too many combinations to go through, nothing is said.
+A policy compares columns with constants, so it treats all values of a column between two neighbouring
+constants alike. One value of each kind, in every combination, stands for the whole declared domain. If
+there are too many combinations to try, the result is None.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST_COMBINATIONS = 20_000  # a second's work at most
 
 
 def who_is_sensitive(policy: Policy, columns: Mapping[str, Domain]) -> Who | None:
-    """Say whether a policy calls every record in the declared domain sensitive, none, or some.
+    """Say whether a policy calls everyone in the declared domain sensitive, nobody, or some.
 
-    None where that is not known. A record with a value that is null or outside its domain is sensitive in
-    any case, and is not what this is about.
+    The result is None if there are too many combinations to try. Records with a null or a value outside its
+    domain are always sensitive; they are not considered here.
 
     Examples
     --------
@@ -55,9 +55,10 @@ def who_is_sensitive(policy: Policy, columns: Mapping[str, Domain]) -> Who | Non
 
 
 def is_relaxation(relaxed: Policy, strict: Policy, columns: Mapping[str, Domain]) -> bool | None:
-    """Say whether every record that the one policy calls sensitive is so under the strict one as well.
+    """Say whether every record that is sensitive under the relaxed policy is sensitive under the strict one.
 
-    None where that is not known. Values that are null or outside their domain are gone through, too.
+    The result is None if there are too many combinations to try. Nulls and values outside their domain are
+    considered too.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def _records(
 ) -> Iterator[Record] | None:
     """Yield a record of every kind that the predicates tell apart, or None if there are too many."""
     names = sorted({name for predicate in predicates for name in predicate.columns()})
-    # To every policy that names the column, a null and a value outside the domain are the same.
+    # Policies that name a column treat a null and a value outside its domain alike.
     values = [
         [*_values(columns[name], _constants(predicates, name)), *([None] if unknown else [])]
         for name in names
@@ -89,7 +90,7 @@ def _records(
 
 
 def _constants(predicates: Iterable[Predicate], column: str) -> set[Any]:
-    """Return what the column is compared with."""
+    """Return the constants that the column is compared with."""
     found: set[Any] = set()
     for predicate in predicates:
         match predicate:
@@ -121,7 +122,7 @@ def _values(domain: Domain, constants: set[Any]) -> list[Any]:
         case Flag():
             kinds = [False, True]
         case _:
-            kinds = [""]  # of an opaque column nothing can be asked but whether there is a value
+            kinds = [""]  # a condition on an opaque column can only ask whether there is a value
     return [value for value in dict.fromkeys(kinds) if domain.contains(value)]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detectors by name: deterministic rules that say whether one value stands out among others.
 
-A further detector is one file in this folder: a frozen dataclass that derives from `Detector`. It is found by
-its name at once, and works for every question that tries it group by group. A file with the same name in
+A new detector is one file in this folder: a frozen dataclass that derives from `Detector`. It is found by its
+name, and works for every question that tries it group by group. A file with the same name in
 ``questions/explain/kernels`` makes it fast.
 """
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _found() -> dict[str, Detector]:
-    """Return one detector of every kind in this folder, with its default parameters."""
+    """Return one detector of every class in this folder, with its default parameters."""
     detectors: dict[str, Detector] = {}
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         for kind in vars(import_module(module.name)).values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every detector is: a frozen rule that says whether one value among others is an outlier."""
+"""`Detector`, the base of all detectors: a frozen rule that says whether a value is an outlier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Detector(ABC):
     Attributes
     ----------
     name
-        What a query calls it.
+        The name by which queries choose it.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A value in a nearly empty bin of the histogram."""
+"""The histogram detector: an outlier is a value in a nearly empty bin."""
 
 from __future__ import annotations
 

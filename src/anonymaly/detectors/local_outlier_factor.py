@@ -18,10 +18,11 @@ from anonymaly.detectors.detector import Detector, decimal, on_grid, place
 class LocalOutlierFactor(Detector):
     """An outlier's neighbourhood is thinner than its neighbours' neighbourhoods.
 
-    The neighbours of a value are exactly min(k, n−1) other values, ordered by distance and, where distances
-    are equal, by value: the smaller first. Where no distance is equal to the k-th, this is scikit-learn's
-    factor (without its 1e-10). A value all of whose neighbours lie on it has factor 1; next to such
-    neighbours, one that has a distance to its own has an infinite factor. A value alone is no outlier.
+    The neighbours of a value are exactly min(k, n−1) other values, ordered by distance and, if distances
+    are equal, by value: the smaller first. If no other distance equals the k-th, this is scikit-learn's
+    factor (without its 1e-10). A value whose neighbours are all equal to it has factor 1. For any other
+    value, a neighbour whose own neighbours are all equal to it makes the factor infinite. A single value is
+    not an outlier.
 
     Examples
     --------

@@ -20,7 +20,7 @@ NORMAL_QUARTILE = Fraction(6745, 10000)
 class MedianAbsoluteDeviation(Detector):
     """An outlier's robust z-score, 0.6745·|V − median|/MAD, is above a threshold.
 
-    Where the median absolute deviation is zero there is no outlier.
+    If the median absolute deviation is zero, there is no outlier.
 
     Examples
     --------

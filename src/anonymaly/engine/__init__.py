@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a table lives and how it is read: sources, frames, text and arithmetic."""
+"""Access to tables: sources, frames and files, the engines that run statements, typed views, cells."""

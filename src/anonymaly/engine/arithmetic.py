@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic on columns that is the same on every engine, and that no row can make fail.
+"""Arithmetic on columns that is the same on every engine and never fails because of a row.
 
-Whether a statement fails must not depend on a row: the charge stands, and everyone sees that no answer came.
+Whether a statement fails must not depend on a row: the charge stands, and the asker sees that it failed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def exact(value: float) -> ir.FloatingScalar:
 
 
 def divided(column: ir.FloatingValue, scale: float) -> ir.FloatingValue:
-    """Divide a column; what is so small that nothing is left of it is not divided, as engines fail on it."""
+    """Divide a column; values so small that the result would underflow, where engines fail, become 0."""
     if scale == 1:
         return column
     vanishing = math.floor(scale / 2) * math.ulp(0.0)

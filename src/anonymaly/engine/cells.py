@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many records each cell holds: a cell is one value, or one bin, of each of some columns."""
+"""Counts of records by cell; a cell is one value, or one bin, of each of some columns."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RECORDS = "records"
 NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Axis(Protocol):
-    """A column with its public values in order; a column of numbers that is cut has bins as values."""
+class CellColumn(Protocol):
+    """A column with its public values in order; the values of a binned column are its bins."""
 
     @property
     def column(self) -> str:
@@ -34,26 +34,26 @@ class Axis(Protocol):
 
     @property
     def values(self) -> Sequence[Any]:
-        """What cells are told apart by: values as they are, or names of bins."""
+        """The column's values, or the names of its bins."""
 
     @property
     def edges(self) -> Sequence[float] | None:
-        """Where numbers are cut, one edge more than there are bins; None for values as they are."""
+        """The edges of a binned column, one more than there are bins; None for any other."""
 
 
 def count_cells(
-    table: ir.Table, by: Sequence[Axis], also: Mapping[str, ir.BooleanValue] = NOTHING_MORE
+    table: ir.Table, by: Sequence[CellColumn], also: Mapping[str, ir.BooleanValue] = NOTHING_MORE
 ) -> dict[str, Integers]:
-    """Count the records of every cell, empty ones too; records without a value of a column are in none.
+    """Count the records of every cell, empty ones too; records without a value in a column are in none.
 
     Parameters
     ----------
     table
         The rows.
     by
-        The columns; the last one's values follow each other in the result.
+        The columns; the last one's values vary fastest in the result.
     also
-        Conditions on the same rows by name: how many records of each cell meet each of them.
+        Conditions on the same rows by name; the records of each cell that meet them are counted too.
 
     Returns
     -------
@@ -73,19 +73,19 @@ def count_cells(
             codes = _codes(batch.column(name), axis)
             place, known = place * len(axis.values) + codes, known & (codes >= 0)
         for name, counts in cells.items():
-            # Several groups may fall into one cell, where a column is grouped by its values.
+            # Several groups may fall into one cell if a binned column is grouped by its values.
             np.add.at(counts, place[known], _whole(batch.column(name))[known])
     return cells
 
 
-def _key(table: ir.Table, axis: Axis) -> ir.Value:
-    """Return what records are grouped by: a value, or the number of its bin; null for no cell."""
+def _key(table: ir.Table, axis: CellColumn) -> ir.Value:
+    """Return what records are grouped by: the value, or the number of its bin; null if in no cell."""
     column, edges = table[axis.column], axis.edges
     if edges is None:
         inside, key = column.isin(list(axis.values)), column
     else:
         inside = column.between(float(edges[0]), float(edges[-1]))
-        # A statement with thousands of edges takes a minute to write; there, values are grouped as they are.
+        # A statement with thousands of edges takes a minute to compile; then records are grouped by value.
         key = column if _by_value(edges) else _bin(column, edges, 0, len(edges) - 1)
     return ibis.cases((inside, key), else_=ibis.null(key.type()))
 
@@ -103,8 +103,8 @@ def _bin(column: ir.Value, edges: Sequence[float], first: int, end: int) -> ir.I
     return ibis.ifelse(below, _bin(column, edges, first, middle), _bin(column, edges, middle, end))
 
 
-def _codes(keys: pa.Array, axis: Axis) -> Integers:
-    """Return the numbers of the values or bins; -1 where an engine called equal what is not."""
+def _codes(keys: pa.Array, axis: CellColumn) -> Integers:
+    """Return the numbers of the values or bins; -1 for a value that is not in the list."""
     if axis.edges is None:
         codes: Integers = pc.index_in(keys, pa.array(axis.values, keys.type)).fill_null(-1).to_numpy()
         return codes

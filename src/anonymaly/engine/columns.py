@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a raw column can be read as, and the names of the columns that a view adds."""
+"""The kinds that a column can be read as, and the names of the columns that a view adds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DuckDB: the engine in this process, which reads files and frames too."""
+"""DuckDB: the engine that runs in this process and also reads files and frames."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ _try = ibis.udf.scalar.builtin(lambda text: ..., name="try", signature=((str,), 
 
 @dataclass(frozen=True)
 class DuckDB(Engine):
-    """DuckDB, embedded or as a file."""
+    """DuckDB, in memory or as a file."""
 
     def connect(self, url: str) -> Any:
-        """Return a connection that only reads: one that writes locks others out and makes missing files."""
+        """Return a read-only connection: one that may write locks others out and creates missing files."""
         return ibis.connect(url, read_only=True)
 
     def reconnect(self, table: ir.Table) -> Any:
-        """Change nothing: the engine's memory came along into a forked child, and its tables live in it."""
+        """Change nothing: a forked child has a copy of the engine's memory, and the tables are in it."""
         return None
 
     def refuse_connection(self, table: ir.Table) -> None:
-        """Refuse a connection that calls texts equal which differ: nothing there tells them apart."""
+        """Refuse a connection that compares different texts as equal, because queries cannot undo that."""
         connection = table.get_backend().con
         ((collation,),) = connection.execute("SELECT current_setting('default_collation')").fetchall()
         if collation.lower() not in ("", "binary", "c", "posix"):
             raise SchemaError(
                 f"its connection compares text by {collation}, not by its characters",
                 field="source",
-                next_step="Reset default_collation; a column may have a collation of its own.",
+                next_step="Reset default_collation; the collations of single columns are no problem.",
             )
 
     def plain_text(self, text: ir.StringValue) -> ir.StringValue:
-        """Return text by way of its bytes, which takes a collation off; what is not UTF-8 is null."""
+        """Return text by way of its bytes, which removes a collation; what is not UTF-8 is null."""
         plain: ir.StringValue = _try(_decode(_encode(text)))  # a frame's text may not be UTF-8
         return plain
 
@@ -74,24 +74,24 @@ class DuckDB(Engine):
             auto_detect=False,
             compression="gzip" if paths[0].lower().endswith(".gz") else "none",
             # A ragged line must not fail the statement: whether one exists is a fact about the rows.
-            # Lines with too few values are not records; of too many, the last are left out.
+            # Lines with too few values are not records; of lines with too many, the last are left out.
             strict_mode=False,
             ignore_errors=True,
-            # Several threads guess where a line begins and, with breaks in quotes, guess wrong: of 69 MB
-            # a quarter of the lines were misread. What one row holds must not change how others are read.
+            # Several threads guess where a line begins and, with breaks in quotes, guess wrong: in a file of
+            # 69 MB a quarter of the lines were misread. One row must not change how others are read.
             parallel=False,
         )
 
     def guess_types(self, paths: Sequence[str], delimiter: str) -> Mapping[str, dt.DataType]:
-        """Guess the types of text files from their beginning, for an owner who decides."""
+        """Guess the types of text files from their beginning, as a suggestion to the owner."""
         table = ibis.duckdb.connect().read_csv(list(paths), delim=delimiter, header=True, ignore_errors=True)
         guessed: Mapping[str, dt.DataType] = table.schema()
         return guessed
 
     def open_parquet(self, paths: Sequence[str]) -> tuple[ir.Table, dict[str, str]]:
-        """Open Parquet files, and name the columns that have no type of their own."""
+        """Open Parquet files, and return the columns that have no type of their own."""
         connection = ibis.duckdb.connect()
-        # Files of one table may differ in types: pandas writes whole numbers as floats where one is missing.
+        # Files of one table may differ in types: pandas writes whole numbers as floats if one is missing.
         opened = connection.read_parquet(list(paths), table_name="source", union_by_name=True)
         # A column of nothing but nulls is stored without a type, and the engine calls it a number.
         nulls = "SELECT DISTINCT name FROM parquet_schema(?) WHERE logical_type = 'NullType()'"

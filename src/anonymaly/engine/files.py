@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files a path names, what kind they are, and the header of those that are text."""
+"""The files that a path names, their kind, and the header of text files."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LONGEST_HEADER = 1_000_000
 
 
 def find_files(path: str) -> list[str]:
-    """Return the files that a path names; one that exists is no pattern, whatever its name."""
+    """Return the files that a path names; a path that exists is not a pattern, whatever its name."""
     if os.path.exists(path):
         return [path]
     return sorted(glob.glob(path)) if glob.has_magic(path) else []
 
 
 def kind_of_files(path: str) -> FileKind:
-    """Say what a path names by the endings of its files, or why it names no table."""
+    """Return the kind of the files that a path names, by their ending, or raise an error if it is unknown."""
     matches = find_files(path)
     if not matches:
         raise InputError(
@@ -53,9 +53,9 @@ def kind_of_files(path: str) -> FileKind:
     suffix = _suffix(matches[0])
     if suffix not in KINDS:
         raise InputError(
-            f"cannot tell what {path} is from its ending {suffix or '(none)'}",
+            f"the ending {suffix or '(none)'} of {path} does not name a known format",
             field="source",
-            next_step=f"Endings read: {', '.join(KINDS)}.",
+            next_step=f"Give a file that ends in {', '.join(KINDS)}.",
         )
     if KINDS[suffix] == "database":
         return "database"
@@ -74,12 +74,12 @@ def _suffix(path: str) -> str:
 
 
 def _without_password(path: str) -> str:
-    """Return what was typed as a path unless it looks like a mistyped database address."""
+    """Return the path as typed, unless it looks like a mistyped database URL, which may hold a password."""
     return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
 
 
 def common_header(files: Sequence[str]) -> tuple[list[str], str]:
-    """Return the names and the delimiter of one text file or of several alike."""
+    """Return the column names and the delimiter of text files, which must all be the same."""
     first, *others = [_header(file) for file in files]
     for file, other in zip(files[1:], others, strict=True):
         if other != first:
@@ -87,19 +87,19 @@ def common_header(files: Sequence[str]) -> tuple[list[str], str]:
             raise SchemaError(
                 f"the first lines of {files[0]} and {file} differ",
                 field="source",
-                next_step="Give files with the same columns in the same order, separated alike.",
+                next_step="Give files with the same columns, order and separator.",
             )
     return first
 
 
 def _header(path: str) -> tuple[list[str], str]:
-    """Read names and delimiter from the header line, which is public; sniffing would look at rows."""
+    """Read names and delimiter from the header line, which is public; sniffing would read rows."""
     with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
         line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
     header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
     delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
-    distinct = {name.lower() for name in names}  # DuckDB does not tell Age from age
+    distinct = {name.lower() for name in names}  # to DuckDB, Age and age are the same
     if not names or len(distinct) < len(names) or "" in names or header.count('"') % 2:
         raise SchemaError(
             f"the first line of {path} does not name every column once",

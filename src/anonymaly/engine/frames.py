@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames in memory: columns by name, and Arrow tables that the embedded engine reads."""
+"""Data frames: their columns by name, and as Arrow tables that the embedded engine reads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ADVICE = "Give a data frame, a list of records, or a mapping of columns to value
 
 
 def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
-    """Return the columns of what a user gives, each as its library holds it; None if it has no columns.
+    """Return the columns of what a user gives, each as its library holds it; None if it is not a frame.
 
     Parameters
     ----------
     data
         A pandas, polars or Arrow frame, a list of records, or a mapping of columns to values.
     field
-        What messages name.
+        The field that error messages name.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
     if len(set(map(str, names))) < len(names):
         raise InputError("names a column twice", field=field, next_step="Name each column once.")
     try:
-        # Read once, where a frame is only planned yet.
+        # A lazy frame is read once.
         frame = data.collect() if hasattr(data, "collect") and not hasattr(data, "shape") else data
         return {str(name): frame[name] for name in names}
     except Exception as problem:
@@ -57,7 +57,7 @@ def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
 
 
 def values_of(column: Any) -> list[Any]:
-    """Return a column as Python's own values, whoever made it.
+    """Return a column as plain Python values, whatever library it comes from.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _from_records(records: Sequence[Mapping[Any, Any]], field: str) -> dict[str,
 
 
 def is_ibis_table(source: Any) -> bool:
-    """Say whether something is a table of Ibis, without importing Ibis for what is not."""
+    """Say whether something is an Ibis table, without importing Ibis if it is not."""
     if "ibis" not in _libraries(source):
         return False
     import ibis  # noqa: PLC0415
@@ -98,7 +98,7 @@ def _libraries(source: Any) -> set[str]:
 def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
     """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
 
-    None if it is no frame we know.
+    The result is None if it is not a frame we know.
     """
     libraries = _libraries(source)
     library = next((name for name in ("pandas", "polars", "pyarrow") if name in libraries), None)
@@ -138,7 +138,7 @@ def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, st
 
 
 def _frame_names(source: Any) -> list[Any] | None:
-    """Return the names of a frame's columns, or None if it is no frame but a series, a reader, a group."""
+    """Return the names of a frame's columns, or None if it is not a frame but, say, a series or a reader."""
     if hasattr(source, "collect_schema") and hasattr(source, "lazy"):
         return list(source.collect_schema().names())
     names = getattr(source, "column_names", None)
@@ -171,7 +171,7 @@ def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, 
 
 
 def _spelled(item: Any) -> str | None:
-    """Write one object as text: equal numbers alike, whatever they are made of."""
+    """Write one object as text; equal numbers give equal text, whatever their type."""
     if isinstance(item, str):
         return item
     if isinstance(item, bytes):
@@ -187,7 +187,7 @@ def _spelled(item: Any) -> str | None:
 
 
 def _readable(column: Any) -> Any:
-    """Return a column as DuckDB can read it whatever it holds."""
+    """Return a column in a form that DuckDB can read, whatever its values are."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -197,7 +197,7 @@ def _readable(column: Any) -> Any:
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
     if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
-        # Moments that microseconds cannot count would fail the statement.
+        # Moments outside the range of microseconds would make the statement fail.
         low, high = (
             pa.scalar(moment, pa.timestamp(kind.unit, kind.tz)) for moment in (datetime.min, datetime.max)
         )

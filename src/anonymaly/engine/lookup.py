@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which engine runs a table: by the table itself, or by the address of its database."""
+"""Finds the engine of a table, by the table itself or by the URL of its database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFUSED = {
 
 
 def named(name: str) -> Engine:
-    """Return the engine of a name; one without a file has the cautious defaults of `Engine`."""
+    """Return the engine of this name; one without a file gets the cautious defaults of `Engine`."""
     if name not in ENGINES:
         return Engine(name)
     engine: Engine = importlib.import_module(f"anonymaly.engine.{name}").ENGINE
@@ -37,7 +37,7 @@ def of(expression: ir.Expr) -> Engine:
 
 
 def of_address(url: str) -> Engine:
-    """Return the engine of a database's address."""
+    """Return the engine of a database URL."""
     scheme = url.partition("://")[0]
     return named(SCHEMES.get(scheme, scheme))
 
@@ -50,7 +50,7 @@ def embedded() -> DuckDB:
 
 
 def refuse_unusable(name: str) -> None:
-    """Refuse an engine, or the name in an address, that gives filters another meaning or is not installed."""
+    """Refuse an engine, or the name in a URL, that gives filters another meaning or is not installed."""
     if name.lower() in REFUSED:
         raise InputError(
             REFUSED[name.lower()],

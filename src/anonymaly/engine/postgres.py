@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PostgreSQL: a server elsewhere, which fails on a cast that does not fit."""
+"""PostgreSQL: a database server, where a cast that does not fit fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PostgreSQL(Engine):
     """PostgreSQL."""
 
     def plain_text(self, text: ir.StringValue) -> ir.StringValue:
-        """Return text by way of its bytes, which takes a collation off."""
+        """Return text by way of its bytes, which removes a collation."""
         plain: ir.StringValue = _textin(_textout(text))
         return plain
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a table lives: files, frames and databases, all reached through Ibis.
+"""The source of a table: files, frames and databases, all read through Ibis.
 
 What can be checked without opening a table is checked at once; Ibis and the engine are imported when the
 table is first opened.
@@ -32,14 +32,14 @@ _INHERITED: list[
 
 
 class Source:
-    """A table somewhere; opened when first needed, and again in a forked child."""
+    """A table that is opened when it is first needed, and again in a forked child."""
 
     def __init__(self, source: Any, table: str | None, needed: Sequence[str]) -> None:
         self._table_name = table
         self._opened: tuple[int, ir.Table] | None = None
         self._file_kind: FileKind | None = None
-        # Columns of a frame or Parquet file that have no type of their own, with what to call that: they are
-        # read as text where their type does not fit.
+        # Columns of a frame or Parquet file that have no type of their own, with a name for what they have:
+        # if that type does not fit, they are read as text.
         self._loose: dict[str, str] = {}
         self._process = os.getpid()
         self._source = self._accept(source, needed)
@@ -54,7 +54,7 @@ class Source:
             return self._opened[1]
 
     def typed(self, kinds: Mapping[str, Kind], person: str | None) -> ir.Table:
-        """Return all rows with their columns read as these kinds, and whose row each is."""
+        """Return all rows with their columns read as these kinds, and with the person of each."""
         from anonymaly.engine import view  # noqa: PLC0415  (Ibis, when a question reads)
 
         raw = self.table()
@@ -63,24 +63,24 @@ class Source:
         return view.typed(raw, kinds, lookup.of(raw), person=person, loose=self._loose, from_file=from_file)
 
     def type_of(self, name: str) -> str | None:
-        """Return what to call a column's type, or None if there is no such column."""
+        """Return the name of a column's type, or None if there is no such column."""
         found = self.table().schema()
         # What a loose column's values happen to be is a fact about the rows.
         return self._loose.get(name, str(found[name])) if name in found else None
 
     def problem(self, name: str, kind: Kind) -> str | None:
-        """Say why a column cannot be read as a kind, from its name and type alone; None if it can."""
+        """Return why a column cannot be read as a kind, from its name and type alone; None if it can."""
         from anonymaly.engine import view  # noqa: PLC0415
 
         found = self.table().schema()
         if name not in found:
             return "is not in the table"
-        # Text files carry no types, so every value arrives as text and is read as what was declared.
+        # Text files have no types, so every value arrives as text and is read as declared.
         fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind)
         return None if fits else f"the table has {found[name]}, which does not fit"
 
     def reopen(self) -> None:
-        """Let go of the connection, so that the next use makes a new one."""
+        """Drop the connection, so that the next use opens a new one."""
         with one_at_a_time():
             if self._opened is not None and is_ibis_table(self._source):
                 lookup.of(self._source).reconnect(self._source)
@@ -110,9 +110,7 @@ class Source:
 
     def _with_table(self, source: str, kind: str) -> str:
         if not self._table_name:
-            raise InputError(
-                f"{kind} holds several tables", field="table", next_step="Say which one with table=."
-            )
+            raise InputError(f"{kind} holds several tables", field="table", next_step="Name one with table=.")
         return source
 
     def _open(self) -> ir.Table:
@@ -122,8 +120,8 @@ class Source:
             raise
         except Exception as problem:
             kind = type(problem).__name__
-        # The class only: messages quote values, and database URLs carry passwords. Raised out here, so that
-        # not even the new error's context holds them.
+        # The class only: messages quote values, and database URLs hold passwords. Raised outside the handler,
+        # so that not even the new error's context holds them.
         raise SchemaError(
             f"{'the source' if self._file_kind is None else self._source} could not be opened ({kind})",
             field="source",
@@ -154,14 +152,14 @@ class Source:
 
 
 def _exact_paths(path: str) -> list[str]:
-    """Return the files so that the engine reads no brackets and stars in their own names as a pattern."""
+    """Return the files with brackets and stars in their names escaped, so that they are not patterns."""
     return [glob.escape(file) for file in find_files(path)]
 
 
 def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
     """Return a table's column names and types, for an owner who is about to declare them.
 
-    A text file has no types, so they are guessed from its beginning; the owner decides.
+    A text file has no types, so they are guessed from its beginning, as a suggestion.
     """
     opened = Source(source, table, ())
     schema = opened.table().schema()

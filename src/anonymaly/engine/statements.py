@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running statements on an engine: one at a time, and without the engine's own words when one fails.
+"""Runs statements on an engine, one at a time, and keeps the engine's own words out of errors.
 
-An engine's messages quote values, so a failure is passed on as its class and the statement with every
-literal taken out.
+An engine's messages quote values, so a failure is reported as its class and the statement with every
+literal removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
 
-# A connection serves one thread at a time: two at once hang or fail, and a failure keeps its charge.
+# A connection serves one thread at a time: two at once hang or fail, and a failed question stays charged.
 _LOCK = threading.RLock()
 
 
@@ -31,12 +31,12 @@ os.register_at_fork(after_in_child=_fresh_lock)
 
 
 def one_at_a_time() -> AbstractContextManager[bool]:
-    """Return the lock that whoever uses an engine's connection holds."""
+    """Return the lock that must be held while an engine's connection is used."""
     return _LOCK
 
 
 class EngineFailure(Exception):
-    """A statement failed; carries what the owner's log may hold, and the cause for public tables only."""
+    """A statement failed: what the owner's log may hold, and the cause, which is for public tables only."""
 
     def __init__(self, kind: str, template: str) -> None:
         super().__init__(kind)
@@ -70,7 +70,7 @@ def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
 
 def statement_template(expression: ir.Expr) -> str:
     """Return the SQL of an expression, as its engine reads it, with every literal replaced by ``?``."""
-    # Needed when a statement fails; whoever only names EngineFailure shall not wait for them.
+    # Imported when a statement fails, so that code which only names EngineFailure does not wait for them.
     import ibis  # noqa: PLC0415
     import sqlglot  # noqa: PLC0415
     import sqlglot.expressions as sql  # noqa: PLC0415

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How raw columns are read as what they were declared to be: alike on every engine, and never an error.
+"""The typed view of a table: raw columns read as declared, alike on every engine, and never an error.
 
-Whether a statement fails must not depend on a row, so what does not read as its kind becomes null.
+Whether a statement fails must not depend on a row, so a value that cannot be read as its kind becomes null.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ def typed(
     loose: Container[str] = (),
     from_file: bool = False,
 ) -> ir.Table:
-    """Return a table's columns read as their kinds, and whose row each is.
+    """Return a table's columns read as their kinds, and the person of each row.
 
     Parameters
     ----------
     raw, kinds, engine
-        The table as its engine types it, what to read of it as what, and that engine.
+        The table as its engine types it, the kind of each column to read, and that engine.
     person
-        The column that says whose row it is.
+        The column that identifies the person.
     loose
-        Columns whose type says nothing; they are read as text where it does not fit.
+        Columns whose type says nothing; if it does not fit, they are read as text.
     from_file
         Whether the table is a text or Parquet file.
     """
@@ -60,9 +60,9 @@ def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, *further: str
     """Keep at most ``rows`` rows of each person, chosen by their content alone.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
-    removing a person changes nobody else's. Rows without a person are people of their own.
+    removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
-    # Opaque columns as text, which they are in a text file: the same rows are kept wherever the table lives.
+    # Opaque columns as text, as they are in a text file: the same rows are kept whatever the source is.
     order = [view[name].cast("string") if kind == "opaque" else view[name] for name, kind in kinds.items()]
     window = ibis.window(group_by=PERSON, order_by=order)
     numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
@@ -86,12 +86,12 @@ def fits(found: dt.DataType, kind: Kind) -> bool:
             fit = found.is_date() or (found.is_timestamp() and getattr(found, "timezone", None) is None)
         case "opaque":
             fit = True
-    # A column of nothing but nulls may have no type, and that must not be an error: it is a fact about rows.
+    # A column of nothing but nulls may have no type; that is a fact about rows, so it must not be an error.
     return bool(fit or found.is_null())
 
 
 def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False) -> ir.Value:
-    """Give a column the type of its kind; what does not read as it becomes null, never an error."""
+    """Give a column the type of its kind; what cannot be read as it becomes null, never an error."""
     match kind:
         case "number":
             # As floats whatever the source: pandas makes whole numbers floats as soon as one is missing, and
@@ -111,10 +111,10 @@ def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = F
 
 
 def _without_nan(column: ir.Value) -> ir.Value:
-    """Map what is not a finite number to null, so that no comparison or sum meets it."""
+    """Replace NaN and infinity by null, so that no comparison or sum meets them."""
     if not column.type().is_floating():
         return column
-    # NaN is above all numbers to some engines and incomparable to others, so between no two of them.
+    # Engines order NaN above all numbers or not at all, so it is between no two of them.
     return _between(column, -sys.float_info.max, sys.float_info.max)
 
 
@@ -172,5 +172,5 @@ def _to_text(column: ir.Value, engine: Engine, from_file: bool) -> ir.StringValu
 
 
 def _is_plain(kind: dt.DataType) -> bool:
-    """Whether all values of a type arrive as they are; others, such as moments at infinity, may fail."""
+    """Say whether all values of a type can be passed on; others, such as infinite moments, may fail."""
     return bool(kind.is_boolean() or kind.is_integer() or kind.is_floating() or kind.is_binary())

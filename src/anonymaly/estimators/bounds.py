@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds as a data scientist writes them: one pair for all columns, a list by position, or a map by name."""
+"""The ways to write bounds: one pair for all columns, a list by position, or a mapping by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pair = tuple[float, float]
 Bounds = Pair | Sequence[Pair | None] | Mapping[str, Pair | None]
 ADVICE = (
     "Give public bounds: one (low, high) for all columns, a list by position, or a dict by name; None in "
-    "place of a pair finds that column's bounds privately, at a share of epsilon."
+    "place of a pair finds that column's bounds privately, for a share of epsilon."
 )
 
 

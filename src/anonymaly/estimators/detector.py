@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What private outlier detectors have in common: they fit by asking a Score, and score by its model."""
+"""The base of private outlier detectors, which fit by asking a Score and score with its model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AS_GIVEN = (
 
 @dataclass(frozen=True)
 class FitGuarantee:
-    """What one fit promises about the records it saw."""
+    """The promise of one fit about the records it was given."""
 
     guarantee: Guarantee | None  # None: the noise repeats, and nothing is promised
     charged: bool  # whether an account was charged
@@ -128,7 +128,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return Score(columns=columns, method=self._method, **{**given, **plain})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in a file or in another process has: all but the curator, whose ledger stays."""
+        """Return the state of a pickled copy: all of it except the curator, whose ledger stays here."""
         state: dict[str, Any] = super().__getstate__()
         if state.get("curator") is not None:
             state = {**state, "curator": None, "_curator_left": True}
@@ -136,7 +136,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
     def _alone(self, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask without an account: the promise is about this fit alone."""
-        # Names of columns are declared in another alphabet than frames allow, so positions stand for them.
+        # Frames allow column names that a declaration does not, so columns are named by position.
         places = [f"x{axis}" for axis in range(len(names))]
         if self.bounds is None and hasattr(self, "_curator_left"):
             raise InputError(

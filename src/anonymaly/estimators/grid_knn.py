@@ -25,28 +25,28 @@ class GridKNN(PrivateDetector):
     neighbours : int
         How many records are near enough.
     cells : int, optional
-        Cells on each axis; a rule over the columns, ε and records without it.
+        Cells on each axis; by default a rule over columns, ε and records.
     weighted : bool
-        The sum of the distances to all neighbours instead of the last one's.
+        Whether to score by the sum of the distances to all neighbours, instead of that to the last.
     distance : {"manhattan", "euclidean"}
-        In the unit cube.
+        The distance in the unit cube.
     origin : {"cell", "point"}
         Whether distances are from the centre of a record's cell, or from the record.
     depth : float, optional
-        The farthest distance looked at.
+        How far to look, in the unit cube; by default everywhere.
     threshold : int, optional
         The smallest noisy count that is published.
     form : {"published", "held"}
         Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled, and
         its promise is computational, for whoever sees scores only.
     contamination : float or None
-        Which part of the reference records is abnormal; its threshold takes a tenth of ε.
+        The part of the reference records that is abnormal; its threshold takes a tenth of ε.
     rows : int, optional
-        How many records there are, where that is public; a fiftieth of ε counts them otherwise.
+        The number of records, if that is public; otherwise a fiftieth of ε counts them.
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
-        ``adjacency="replace"``: else folds shift when one record goes, and the promise would be false.
-        A pickled copy goes without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
+        ``adjacency="replace"``: otherwise folds shift when one record goes, and the promise would be false.
+        A pickled copy is without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
         Repeatable noise, for public data only: nothing is promised then.
 
@@ -59,11 +59,11 @@ class GridKNN(PrivateDetector):
     Attributes
     ----------
     model_ : Model
-        What was released; ``save`` keeps it.
+        The released model; ``save`` writes it to a file.
     guarantee_ : FitGuarantee
-        What the fit promises.
+        The promise of the fit.
     offset_ : float
-        Minus the private threshold; not there without ``contamination``.
+        Minus the private threshold; missing without ``contamination``.
 
     Examples
     --------

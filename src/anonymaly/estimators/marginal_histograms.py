@@ -12,7 +12,7 @@ from anonymaly.estimators.detector import PrivateDetector
 
 
 class MarginalHistograms(PrivateDetector):
-    """Differentially private outliers by noisy histograms of columns, and of pairs where they pay.
+    """Differentially private outliers by noisy histograms of columns, and of pairs where useful.
 
     Parameters
     ----------
@@ -22,17 +22,17 @@ class MarginalHistograms(PrivateDetector):
         Public bounds of the columns: one pair for all, by position, or by name. None in place of a pair
         finds that column's bounds privately.
     bins : int, optional
-        Cells of a column's histogram; a rule over the columns, ε and records without it.
+        Cells of a column's histogram; by default a rule over columns, ε and records.
     pair_bins : int, optional
-        Cells a side of a pair's histogram; 0 for no pairs; by the rule without it.
+        Cells per side of a pair's histogram, 0 for no pairs; by default the same rule.
     contamination : float or None
-        Which part of the reference records is abnormal; its threshold takes a tenth of ε.
+        The part of the reference records that is abnormal; its threshold takes a tenth of ε.
     rows : int, optional
-        How many records there are, where that is public; a fiftieth of ε counts them otherwise.
+        The number of records, if that is public; otherwise a fiftieth of ε counts them.
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
-        ``adjacency="replace"``: else folds shift when one record goes, and the promise would be false.
-        A pickled copy goes without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
+        ``adjacency="replace"``: otherwise folds shift when one record goes, and the promise would be false.
+        A pickled copy is without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
         Repeatable noise, for public data only: nothing is promised then.
 
@@ -45,11 +45,11 @@ class MarginalHistograms(PrivateDetector):
     Attributes
     ----------
     model_ : Model
-        What was released; ``save`` keeps it.
+        The released model; ``save`` writes it to a file.
     guarantee_ : FitGuarantee
-        What the fit promises.
+        The promise of the fit.
     offset_ : float
-        Minus the private threshold; not there without ``contamination``.
+        Minus the private threshold; missing without ``contamination``.
 
     Examples
     --------

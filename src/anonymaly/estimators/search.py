@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a search over parameters will cost, told before it runs: every fit pays."""
+"""The cost of a search over parameters, known before it runs: every fit is charged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from anonymaly.estimators.detector import PrivateDetector
 
 @dataclass(frozen=True)
 class SearchCost:
-    """How often a search fits private detectors, and what that costs in all."""
+    """The number of fits of private detectors in a search, and their total cost."""
 
     fits: int
     nano: int

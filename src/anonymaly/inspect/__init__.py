@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an owner may look at and nobody else: exact truths about the rows, without noise or charge."""
+"""Exact facts about the rows, without noise or charge, which only the owner may see."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Say on the terminal what is being looked at."""
+    """Print a warning on the terminal before exact values are computed."""
 
     @functools.wraps(function)
     def inspected(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:

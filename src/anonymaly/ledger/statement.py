@@ -52,6 +52,7 @@ class Statement:
     unseen: int
     forfeited: int  # nano-ε given up when a new epoch was opened over a lost ledger
     lines: tuple[Line, ...]
+    not_proved: tuple[str, ...]  # questions of other packages among them, each with its package and version
     total: Guarantee | None  # of what this ledger shows; not of answers that a lost one may have held
 
     @classmethod
@@ -73,6 +74,7 @@ class Statement:
             unseen=sum(item.state != "committed" for item in charged),
             forfeited=max(account.spent - known, 0),
             lines=lines,
+            not_proved=tuple(sorted({_foreign(item) for item in charged if "origin" in item.record})),
             total=compose(*(line.guarantee for line in lines)) if lines else None,
         )
 
@@ -91,6 +93,7 @@ class Statement:
             "shown": None if self.total is None else self.total.to_dict(),
             "promise": None if self.total is None or self.forfeited else self.total.to_dict(),
             "meaning": self._meaning(),
+            **({"not_proved": list(self.not_proved)} if self.not_proved else {}),
         }
 
     def __str__(self) -> str:
@@ -115,6 +118,13 @@ class Statement:
         texts += self.total.describe().splitlines()
         if len(self.lines) > 1:
             texts.append(PER_TRANSCRIPT)
+        if self.not_proved:
+            texts.append(f"Not proved by anonymaly, but by other packages: {', '.join(self.not_proved)}.")
         if self.unseen:
             texts.append(f"Answers that nobody saw, and that count all the same: {self.unseen}.")
         return texts
+
+
+def _foreign(item: Reservation) -> str:
+    origin = item.record["origin"]
+    return f"{item.record['question']} ({origin['package']} {origin['version']})"

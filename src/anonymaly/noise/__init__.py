@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact random draws in integers, and the only place where the package draws any.
+"""Exact random draws in integers; no other part of the package draws any.
 
-What the noise will look like (`laws`) is known without compiled code, which is loaded when `Noise` is first
-asked for: a preview draws nothing.
+The laws of the noise (`laws`) need no compiled code, which is loaded when `Noise` is first used: a preview
+draws nothing.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Rate = tuple[int, int]
 
 
 def fill(kernel: Callable[..., bool], key: bytes, output: npt.NDArray[Any], *arguments: Any) -> None:
-    """Run a kernel over all chunks of an output array; a kernel returns whether all its draws succeeded."""
+    """Run a kernel over all chunks of an output array; kernels return whether all their draws succeeded."""
     size = len(output)
 
     def work(chunks: tuple[int, int]) -> bool:

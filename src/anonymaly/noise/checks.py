@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sampler accepts, checked once at the door."""
+"""Checks of the arguments of samplers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anonymaly.core.rate import LARGEST_TERM
 from anonymaly.errors import InputError
 
-LARGEST_COUNT = 2**62 - 1  # the difference of two such numbers still fits 64 bits
+LARGEST_COUNT = 2**62 - 1  # the difference of two such numbers still fits in 64 bits
 
 
 def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate") -> tuple[int, int]:
@@ -24,7 +24,11 @@ def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate"
             next_step="Give a fractions.Fraction, such as Fraction(1, 10).",
         )
     if rate < 0 or (rate == 0 and not zero_allowed):
-        raise InputError(f"must {'not be negative' if zero_allowed else 'be positive'}", field=field)
+        raise InputError(
+            f"must {'not be negative' if zero_allowed else 'be positive'}",
+            field=field,
+            next_step="Give ε divided by the sensitivity, such as Fraction(1, 10).",
+        )
     if rate.numerator > LARGEST_TERM or rate.denominator > LARGEST_TERM:
         raise InputError(
             "has a numerator or denominator above 2^56, too large for exact sampling",
@@ -37,9 +41,15 @@ def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate"
 def read_integer(value: int, field: str, least: int = 0) -> int:
     """Return a whole number of at least `least`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise InputError(f"must be a whole number, got {type(value).__name__}", field=field)
+        raise InputError(
+            f"must be a whole number, got {type(value).__name__}",
+            field=field,
+            next_step=f"Give an integer of at least {least}.",
+        )
     if value < least:
-        raise InputError(f"must be at least {least}, got {value}", field=field)
+        raise InputError(
+            f"must be at least {least}, got {value}", field=field, next_step="Give a larger integer."
+        )
     return int(value)
 
 
@@ -48,10 +58,16 @@ def read_integers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.int64]:
     array: npt.NDArray[Any] = np.asarray(values)
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
-    # Python integers beyond 64 bits become objects; they are too large anyway, like floats are inexact.
+    # Floats are inexact, and Python integers beyond 64 bits, which become objects, are too large.
     if array.dtype.kind not in "iu":
-        raise InputError(f"must hold 64-bit integers, got {array.dtype}", field=field)
+        raise InputError(
+            f"must hold 64-bit integers, got {array.dtype}",
+            field=field,
+            next_step="Convert the array to whole numbers first.",
+        )
     # The message leaves the offending value out: it may come from a row.
     if int(array.max()) > LARGEST_COUNT or int(array.min()) < -LARGEST_COUNT:
-        raise InputError("must be below 2^62 in size", field=field)
+        raise InputError(
+            "must be below 2^62 in size", field=field, next_step="Count in larger units, or fewer things."
+        )
     return array.astype(np.int64)

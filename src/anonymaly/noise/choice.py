@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One candidate out of many, better ones more likely: permute-and-flip and the exponential mechanism.
+"""The choice of one candidate, better ones more likely: permute-and-flip and the exponential mechanism.
 
 Both take time proportional to the number of candidates, whatever their utilities.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise as a function of a key and an index: asked again, it is the same."""
+"""Noise as a function of a key and an index: the same each time it is asked for."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def draw_at(stream: Stream, first: int, second: int, third: int, table: Table) -
 class KeyedNoise:
     """Noise that depends on a secret key and an index only, in whatever order and batch it is asked for.
 
-    A promise that rests on it is computational: it holds against whoever cannot tell ChaCha20 from random.
-    Use a key for one release only, with one rate: the same key over two versions of the data, or with two
-    rates, gives away how their exact counts differ.
+    A promise that relies on it is computational: it holds against whoever cannot tell ChaCha20 from random.
+    Use a key for one release only, with one rate: the same key on two versions of the data, or with two
+    rates, reveals how their exact counts differ.
 
     Examples
     --------
@@ -95,7 +95,9 @@ class KeyedNoise:
 
     def __init__(self, key: bytes) -> None:
         if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-            raise InputError("must be 32 bytes", field="key")
+            raise InputError(
+                "must be 32 bytes", field="key", next_step="Draw one with secrets.token_bytes(32)."
+            )
         self._key = key
 
     def __repr__(self) -> str:

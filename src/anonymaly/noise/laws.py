@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the noise will look like: facts about its laws, without drawing anything."""
+"""Facts about the laws of noise, such as deviations and quantiles, without drawing anything."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _at_most(probability: ExactProbability, limit: Fraction) -> bool:
 
 
 def _smallest(enough: Callable[[int], bool]) -> int:
-    """Return the smallest t >= 0 from which on `enough` holds: doubling, then halving."""
+    """Return the smallest t >= 0 for which `enough` holds, by doubling and then halving."""
     if enough(0):
         return 0
     high = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One partition of a row of cells into runs, drawn by the product of the runs' weights.
+"""Random partitions of a row of cells into runs, with probability by the product of the runs' weights.
 
 A run holds 1, 2, 4, ... or 2^(K-1) neighbouring cells, and has the weight w = 2^(-e/2^30) for an integer e.
 With Z_0 = 1 and Z_i = Σ_k Z_(i-2^k)·w(the run of 2^k cells that ends before cell i), Z_i is the sum of the
@@ -99,9 +99,9 @@ def choose_size(
 ) -> int:
     """Return k with probability exactly proportional to the rounded Z_(end-2^k)·w.
 
-    A size is proposed uniformly and accepted with probability mantissa·2^(order - largest order): so many
-    coins that all show 0, then a uniform number of 56 bits below the mantissa. No weight is too small to be
-    drawn.
+    A size is proposed uniformly and accepted with probability mantissa·2^(order - largest order): as many
+    coins as the difference of the orders must all show 0, and then a uniform number of 56 bits must be below
+    the mantissa. No weight is too small to be drawn.
     """
     count = 0
     largest = np.int64(-(2**62))

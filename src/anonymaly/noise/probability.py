@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probabilities that no fraction equals, and exact decisions with them.
+"""Irrational probabilities, and exact decisions with them.
 
 To decide an event of probability p, a uniform number U is drawn bit by bit until the bits known of U and
 the bounds known of p show on which side of p it lies.
@@ -51,7 +51,7 @@ class ExactProbability:
                     next_step="Give a fractions.Fraction.",
                 )
             if value < 0:
-                raise InputError("must not be negative", field=name)
+                raise InputError("must not be negative", field=name, next_step="Give 0 or more.")
             object.__setattr__(self, name, Fraction(value))
 
     @classmethod
@@ -112,7 +112,7 @@ class ExactProbability:
 
 
 def read_probability(probability: Fraction | ExactProbability, field: str = "probability") -> Bounds:
-    """Return the bounds of a probability given in either form, or say why it is none."""
+    """Return the bounds of a probability in either form, or raise an error if it is not one."""
     if isinstance(probability, ExactProbability):
         return probability.bounds
     if isinstance(probability, bool) or not isinstance(probability, Fraction | int):
@@ -122,7 +122,9 @@ def read_probability(probability: Fraction | ExactProbability, field: str = "pro
             next_step="Give a fractions.Fraction from 0 to 1, or an ExactProbability.",
         )
     if not 0 <= probability <= 1:
-        raise InputError("must lie between 0 and 1", field=field)
+        raise InputError(
+            "must be between 0 and 1", field=field, next_step="Give a probability such as Fraction(1, 2)."
+        )
     numerator, denominator = probability.numerator, probability.denominator
 
     def bounds(bits: int) -> tuple[int, int]:
@@ -157,7 +159,7 @@ def floor_of(bounds: Bounds, bits: int) -> tuple[int, bool]:
 
 
 def binary_digits(bounds: Bounds) -> Iterator[int]:
-    """Yield the binary digits of a probability below 1; ends where all further digits are 0."""
+    """Yield the binary digits of a probability below 1, until all further digits are 0."""
     known = 0
     ended = False
     while not ended:

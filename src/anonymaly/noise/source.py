@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one source of randomness."""
+"""`Noise`, the package's only source of randomness."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from anonymaly.noise.probability import ExactProbability, decide, floor_of, read
 Probability = Fraction | ExactProbability
 Mechanism = Literal["permute_and_flip", "exponential"]
 
-PREFIX_BITS = 31  # one word settles a Bernoulli draw but for one in two milliards
+PREFIX_BITS = 31  # one word decides all but one Bernoulli draw in two billion
 # Chunks of arrays use nonces whose last word is 0, so this one is free for single numbers.
 WORDS_NONCE = (0, 0, 1)
 
@@ -113,7 +113,7 @@ class Noise:
         rate : Fraction
             ε over the sensitivity; numerator and denominator at most 2^56.
         size : int, optional
-            How many; one, as an int, if not given.
+            The number of draws; one, as an int, if not given.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Noise:
         """
         counts = read_integers(counts, "counts")
         noise = self.two_sided_geometric(rate, counts.size).reshape(counts.shape)
-        # Judged on the noise alone, so that a failure says nothing about the counts. The chance is below
+        # Decided by the noise alone, so that a failure says nothing about the counts. The chance is below
         # exp(-2^62·rate): 2^-90 at the smallest rate accepted, 2^-6000 at ε = 1e-9 and sensitivity 10^6.
         if noise.size and max(int(noise.max()), -int(noise.min())) > LARGEST_COUNT:
             raise OverflowError(IMPOSSIBLE_DRAW)
@@ -186,7 +186,7 @@ class Noise:
         probability : Fraction or ExactProbability
             From 0 to 1.
         size : int, optional
-            How many; one, as a bool, if not given.
+            The number of draws; one, as a bool, if not given.
 
         Examples
         --------
@@ -260,14 +260,14 @@ class Noise:
         return binomial(Words(self._fresh_key(), WORDS_NONCE), trials, bounds)
 
     def thin(self, counts: npt.ArrayLike, probability: Probability) -> Integers:
-        """Keep each of some things with one probability; return how many of each count are kept.
+        """Keep each counted thing with the same probability; return how many of each count are kept.
 
         Parameters
         ----------
         counts : array of int
-            Of any shape, from 0.
+            The numbers of things, at least 0; the array may have any shape.
         probability : Fraction or ExactProbability
-            Of keeping one, from 0 to 1.
+            The probability of keeping a thing, from 0 to 1.
 
         Examples
         --------
@@ -277,7 +277,7 @@ class Noise:
         """
         trials = read_integers(counts, "counts")
         if trials.size and int(trials.min()) < 0:
-            raise InputError("must not be negative", field="counts")
+            raise InputError("must not be negative", field="counts", next_step="Give counts of at least 0.")
         bounds = read_probability(probability)
         key = self._fresh_key()
         if bounds(1) == (2, 2):
@@ -293,14 +293,13 @@ class Noise:
     def partition(self, exponents: npt.ArrayLike) -> Integers:
         """Cut a row of n cells into runs of 1, 2, 4, ... cells, by the product of the runs' weights.
 
-        Every partition is as likely as it should be but for a factor within exp(±`partition_error(n,
-        sizes)`).
+        Every partition's probability is right up to a factor within exp(±`partition_error(n, sizes)`).
 
         Parameters
         ----------
         exponents : array of int, sizes × (n + 1)
             Row k, column i: e of the run of 2^k cells that ends before cell i; its weight is 2^(-e/2^30).
-            Below 2^61 in size. Where i < 2^k there is no such run, and the number is not looked at.
+            Below 2^61 in size. If i < 2^k there is no such run, and the number is not read.
 
         Returns
         -------
@@ -316,9 +315,15 @@ class Noise:
         """
         numbers = np.ascontiguousarray(read_integers(exponents, "exponents"))
         if numbers.ndim != 2 or numbers.shape[0] < 1 or numbers.shape[1] < 1:
-            raise InputError("must have a row for each size and a column for each end", field="exponents")
+            raise InputError(
+                "must have a row for each size and a column for each end",
+                field="exponents",
+                next_step="Give an array of shape (sizes, cells + 1).",
+            )
         if numbers.size and max(int(numbers.max()), -int(numbers.min())) > LARGEST_EXPONENT:
-            raise InputError("must be below 2^61 in size", field="exponents")
+            raise InputError(
+                "must be below 2^61 in size", field="exponents", next_step="Give smaller exponents."
+            )
         stream = open_stream(self._fresh_key())
         lengths = partition(stream, numbers)
         check(stream)
@@ -352,7 +357,11 @@ class Noise:
         numbers = read_integers(utilities, "utilities")
         exact_rate = Fraction(*read_rate(rate))
         if numbers.ndim != 1:
-            raise InputError("must have one dimension", field="utilities")
+            raise InputError(
+                "must have one dimension",
+                field="utilities",
+                next_step="Give one whole number for each candidate.",
+            )
         if mechanism not in ("permute_and_flip", "exponential"):
             raise InputError(
                 "is not known", field="mechanism", next_step='Use "permute_and_flip" or "exponential".'
@@ -361,11 +370,19 @@ class Noise:
         if valid is not None:
             mask = np.asarray(valid)
             if mask.dtype != np.bool_ or mask.shape != numbers.shape:
-                raise InputError("must hold one true or false for each utility", field="valid")
+                raise InputError(
+                    "must hold one true or false for each utility",
+                    field="valid",
+                    next_step="Give an array of bool of the same shape as utilities.",
+                )
             candidates = np.flatnonzero(mask)
             numbers = numbers[candidates]
         if numbers.size == 0:
-            raise InputError("holds no candidate to choose from", field="utilities")
+            raise InputError(
+                "holds no candidate to choose from",
+                field="utilities",
+                next_step="Give at least one valid candidate.",
+            )
         key = self._fresh_key()
         words = Words(key, WORDS_NONCE)
         if mechanism == "exponential":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs from 0 to 1 as bars, the most that is allowed as diamonds, and what was believed before."""
+"""A picture of beliefs from 0 to 1: bars, with diamonds for the largest that is allowed and a prior."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def beliefs(rows: Sequence[Row], *, title: str, subtitle: str, label: str, befor
     title, subtitle, label
         Above the picture, and along its axis.
     before
-        What was believed before.
+        The belief before the release.
 
     Examples
     --------

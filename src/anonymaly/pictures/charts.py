@@ -11,7 +11,7 @@ import altair as alt
 
 Row = Mapping[str, Any]
 
-OURS, PAPER = "#0072b2", "#d55e00"  # told apart by colour-blind readers too
+OURS, PAPER = "#0072b2", "#d55e00"  # colour-blind readers can distinguish them too
 OTHERS = ("#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 INK, FAINT = "#2b2b2b", "#e4e4e4"
 WIDTH = 520
@@ -213,7 +213,7 @@ _SECONDS = (
 
 
 def titled(title: str, subtitle: str) -> alt.TitleParams:
-    """Return what stands above a picture."""
+    """Return the title and subtitle of a picture."""
     return alt.TitleParams(title, subtitle=subtitle.split("\n"), anchor="start", offset=14)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures that span powers of ten, as points in a grid of panels, joined by lines where x has an order."""
+"""A picture of values that span powers of ten: points in a grid of panels, with lines if x has an order."""
 
 from __future__ import annotations
 

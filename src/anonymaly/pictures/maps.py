@@ -17,7 +17,7 @@ SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one
 
 
-Floats = npt.NDArray[np.float64]  # not from `core`: pictures stand on nothing but plain data
+Floats = npt.NDArray[np.float64]  # not from `core`: pictures import nothing else of the package
 
 
 def squares(x: Floats, y: Floats, value: Floats | None, panel: str) -> list[dict[str, Any]]:

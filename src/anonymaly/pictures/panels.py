@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines through means in one panel for each table, side by side."""
+"""A picture of lines through means, one panel for each table, side by side."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def panels(
     Parameters
     ----------
     rows
-        ``{"panel": …, "series": …, "x": …, "mean": …, "low": …, "high": …}`` for each point; of series that
-        lie on each other the last is seen.
+        ``{"panel": …, "series": …, "x": …, "mean": …, "low": …, "high": …}`` for each point; where series
+        overlap, the last one is seen.
     title, subtitle, x_label, y_label
         What the picture says.
     order

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readings in the order they came, once as measured and once as perturbed."""
+"""A picture of readings in the order they came, as measured and as perturbed."""
 
 from __future__ import annotations
 

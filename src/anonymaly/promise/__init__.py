@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is promised: neighbour relations as values, an ε with them, and what promises amount to together."""
+"""Promises: neighbour relations as values, guarantees (a relation with its ε), and their composition."""
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.promise.change import Database, ValidContexts

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How two databases differ: which records, or whose records, leave and which arrive.
+"""The difference between two databases: the records, or the persons, that leave and that arrive.
 
-A database is a multiset of records. Missing fields, null and NaN are the same absence, and 1 and 1.0
-the same number, because that is how every engine behind a question sees them.
+A database is a multiset of records. Missing fields, null and NaN all mean "no value", and 1 and 1.0 are the
+same number, because that is how every engine behind a question sees them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ValidContexts = Callable[[Any, Database], Collection[Hashable]]
 
 
 def plain(value: Any) -> Hashable:
-    """Return a value so that equal means equal to every engine; None stands for null and NaN."""
+    """Return a value in a form that is equal when engines see equal values; None for null and NaN."""
     if isinstance(value, bool):
         return ("flag", value)
     if isinstance(value, Rational):
@@ -36,7 +36,7 @@ def plain(value: Any) -> Hashable:
         if not math.isfinite(value):
             return None if math.isnan(value) else float(value)
         return Fraction(value if isinstance(value, Decimal) else float(value))
-    # A data frame's missing moment says so only by its name, as domain.read_moment knows.
+    # pandas' missing moment is a date that only its text gives away (see domain.read_moment).
     return (
         None
         if value is None or (isinstance(value, date) and str(value) == "NaT")
@@ -53,7 +53,7 @@ class Row:
 
     @classmethod
     def of(cls, record: Record) -> Row:
-        """Read a record; what is absent in any spelling is left out."""
+        """Read a record; fields without a value are left out."""
         content = {str(name): plain(value) for name, value in record.items()}
         known = {name: value for name, value in content.items() if value is not None}
         return cls(
@@ -62,7 +62,7 @@ class Row:
         )
 
     def value(self, name: str) -> Hashable:
-        """Return the comparable value of a column, None where there is none."""
+        """Return the comparable value of a column, or None if it has none."""
         return dict(self.content).get(name)
 
 
@@ -76,14 +76,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a definition may need besides the two databases, all of it public."""
+    """What a relation's definition may need besides the two databases; all of it is public."""
 
     columns: Mapping[str, Domain] | None = None
     person: str | None = None
     valid_contexts: ValidContexts | None = None
 
     def declared(self) -> Mapping[str, Domain]:
-        """Return the declared columns, or say that they are needed."""
+        """Return the declared columns, or raise an error if they were not given."""
         if self.columns is None:
             raise InputError(
                 "is needed to judge records by this relation",
@@ -95,7 +95,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Change:
-    """An ordered pair of databases, as what stays, what leaves and what arrives."""
+    """An ordered pair of databases, split into what stays, what leaves and what arrives."""
 
     kept: tuple[Row, ...]
     removed: tuple[Unit, ...]
@@ -107,8 +107,8 @@ class Change:
     def between(cls, first: Database, second: Database, person: str | None) -> Change:
         """Compare two databases, by rows or by the persons that a column names.
 
-        A person whose rows changed at all leaves with all of the old ones and arrives with all of the
-        new ones; a row without a person is a person of its own.
+        A person whose rows changed at all leaves with all the old rows and arrives with all the new ones; a
+        row without a person counts as a person of its own.
         """
         before, after = _by_person(first, person), _by_person(second, person)
         kept: list[Row] = []

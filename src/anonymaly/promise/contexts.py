@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output-constrained privacy (000): neighbours in which a record stands out in exactly the same groups."""
+"""Output-constrained privacy (Shafieinejad et al. 2021): neighbours with the same valid contexts."""
 
 from __future__ import annotations
 
@@ -25,21 +25,7 @@ Parameters = Annotated[
 
 
 class ContextQuestion(Value):
-    """The question whose valid contexts must agree, told so that equal questions are equal text.
-
-    Parameters
-    ----------
-    metric : str
-        The column in which the record may stand out.
-    attributes : sequence of str or Bins
-        The columns that contexts are made of; a binned one with its public edges. Order means nothing.
-    detector : str
-        The detector's name.
-    parameters : mapping
-        All of the detector's parameters, defaults too: the valid contexts depend on them.
-    record : str
-        The SHA-256 of the record asked about, in hexadecimal.
-
+    """The question whose valid contexts must agree, written so that equal questions are equal text.
     Examples
     --------
     >>> from anonymaly.core.value import digest, frozen_items
@@ -49,10 +35,15 @@ class ContextQuestion(Value):
     """
 
     metric: StrictStr
+    """The column in which the record may stand out."""
     attributes: Annotated[tuple[Bins | StrictStr, ...], Field(min_length=1)]
+    """The columns that contexts are made of, in any order; a binned one with its public edges."""
     detector: StrictStr
+    """The detector's name."""
     parameters: Parameters
+    """All parameters of the detector, defaults too: the valid contexts depend on them."""
     record: Annotated[str, Field(strict=True, pattern="^[0-9a-f]{64}$")]
+    """The SHA-256 of the record asked about, in hexadecimal."""
 
     if TYPE_CHECKING:
 
@@ -83,7 +74,7 @@ def _name(attribute: Bins | str) -> str:
 
 
 class SameValidContexts(Relation):
-    """Neighbours with the same valid contexts for one question, none at all in both included.
+    """Neighbours with the same valid contexts for one question; they may both have none.
 
     Examples
     --------
@@ -153,6 +144,11 @@ class SameValidContexts(Relation):
             for rule in rules.values()
             if isinstance(rule, SameContexts)
         )
+
+    def needs(self) -> tuple[str, Rule]:
+        """Return a rule that permits this question's columns and detector, and nothing else."""
+        question = self.question
+        return "groups", SameContexts([question.metric], question.names, [question.detector])
 
     def in_replace_form(self) -> SameValidContexts:
         """Refuse: the database in the middle may have other valid contexts."""

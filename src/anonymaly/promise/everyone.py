@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Differential privacy: nobody is left out."""
+"""Differential privacy: everyone is protected."""
 
 from __future__ import annotations
 
@@ -15,14 +15,8 @@ from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
 class Everyone(Stepwise):
     """Differential privacy: every record, or every person with up to ``rows`` rows.
 
-    Parameters
-    ----------
-    adjacency : {"add_remove", "replace"}
-        Whether one unit comes or goes, or is replaced by another.
-    rows : int, optional
-        How many rows a person may have. Without it every row is protected by itself, which is less than a
-        person with one row where a table is cut to one row a person: there, another row may take its place.
-
+    Protecting every row by itself is less than protecting persons with one row each: where a table is cut
+    to one row per person, another row of that person may take its place.
     Examples
     --------
     >>> Everyone().relates([{"age": 30}, {"age": 40}], [{"age": 30}])
@@ -33,7 +27,9 @@ class Everyone(Stepwise):
 
     type: Literal["everyone"] = "everyone"
     adjacency: Adjacency = "add_remove"
+    """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
+    """The most rows that a person may have; without it, every row is protected by itself."""
 
     if TYPE_CHECKING:
 

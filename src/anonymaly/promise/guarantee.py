@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guarantee: a neighbour relation and an ε, and what several of them amount to together."""
+"""Guarantees: a neighbour relation with its ε, and the composition of several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEN = Context(prec=40)
 
 
 def _exact(value: Any) -> str:
-    """Read ε; a total may pass the largest ε that a single question may ask for."""
+    """Read ε; a total may exceed the largest ε that a single question may ask for."""
     if isinstance(value, int | float | str | Decimal) and not isinstance(value, bool):
         text = repr(value) if isinstance(value, float) else str(value).strip()
         try:
@@ -38,14 +38,6 @@ def _exact(value: Any) -> str:
 
 class Guarantee(Value):
     """A promise: for every pair in ``relation``, no answer's probability grows by more than e^ε.
-
-    Parameters
-    ----------
-    relation : Relation
-        The ordered pairs of databases that the promise is about.
-    epsilon : int, float, str or Decimal
-        The privacy loss, with at most nine decimals; kept exactly, as its decimal text.
-
     Examples
     --------
     >>> from anonymaly.promise import Everyone
@@ -60,7 +52,9 @@ class Guarantee(Value):
     """
 
     relation: AnyRelation
+    """The ordered pairs of databases that the promise is about."""
     epsilon: Annotated[str, BeforeValidator(_exact)]
+    """The privacy loss, a number with at most nine decimals; kept exactly, as its decimal text."""
 
     if TYPE_CHECKING:
 
@@ -79,7 +73,7 @@ class Guarantee(Value):
 
     @property
     def rows(self) -> int | None:
-        """How many rows a protected person may have; None where every row is protected by itself."""
+        """The most rows that a protected person may have; None if every row is protected by itself."""
         return self.relation.rows
 
     def to_adjacency(self, adjacency: Adjacency) -> Guarantee:
@@ -92,7 +86,11 @@ class Guarantee(Value):
         '0.2'
         """
         if adjacency not in ("add_remove", "replace"):
-            raise InputError("must be add_remove or replace", field="adjacency")
+            raise InputError(
+                "must be add_remove or replace",
+                field="adjacency",
+                next_step="add_remove hides whether a record is there; replace hides its values.",
+            )
         if adjacency == self.adjacency:
             return self
         if adjacency == "add_remove":
@@ -115,7 +113,11 @@ class Guarantee(Value):
         '0.3'
         """
         if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-            raise InputError("must be a whole number from 1 on", field="rows")
+            raise InputError(
+                "must be a whole number of at least 1",
+                field="rows",
+                next_step="Give the most rows that a person may have.",
+            )
         if rows == self.rows:
             return self
         if self.rows is not None:
@@ -149,7 +151,7 @@ class Guarantee(Value):
 
 
 def _factor(nano: int) -> str:
-    """Write e^ε rounded up: two digits beyond 1 when near it, else three digits, then a power of ten."""
+    """Write e^ε rounded up: below 2 with two digits of its excess over 1, then three digits, then 10^n."""
     epsilon = to_fraction(nano)
     exact = _TEN.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     if epsilon > 15:
@@ -163,7 +165,7 @@ def _factor(nano: int) -> str:
 
 
 def compose(*guarantees: Guarantee) -> Guarantee:
-    """Return what several guarantees amount to together: (R1 ∩ R2, ε1 + ε2), in one adjacency.
+    """Return the guarantee that several keep together: (R1 ∩ R2, ε1 + ε2), in one adjacency.
 
     Examples
     --------

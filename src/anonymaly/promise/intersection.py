@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several relations have in common, in one normal form, so that equal promises are equal values.
+"""The intersection of relations, in a normal form, so that equal promises are equal values.
 
-The normal form keeps the parts of all parts that are not known to hold another part, in the order of
-their canonical text. "Known to be inside" is a strict partial order on values, and the minimal elements of
-a finite set do not depend on how it was put together: hence the laws of intersection hold as equality.
+Intersections are flattened into their parts. The normal form keeps each part that is not known to contain
+another one, in the order of their canonical text. "Known to be inside" is a strict partial order on
+values, and the minimal elements of a finite set do not depend on how it was put together: hence the laws
+of intersection hold as equality.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Atom = Everyone | SensitiveRecords | SensitiveUnderPolicy | SameValidContexts | 
 
 
 class Intersection(Relation):
-    """The pairs that all parts hold. Build it with `intersect`, which returns a single part as itself.
+    """The pairs that are in all parts. Build it with `intersect`, which returns a single part as itself.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Intersection(Relation):
         return kept
 
     def includes(self, change: Change, facts: Facts) -> bool:
-        """Hold the change that all parts hold."""
+        """Say whether a change is in all parts."""
         return all(part.includes(change, facts) for part in self.parts)
 
     def atoms(self) -> tuple[Relation, ...]:
@@ -91,6 +92,10 @@ class Intersection(Relation):
         """Permit what is permitted in every part."""
         return all(part.permitted(rules) for part in self.parts)
 
+    def needs(self) -> tuple[str, Rule] | None:
+        """Return the first rule that a part needs."""
+        return next((part.needs() for part in self.parts if part.needs() is not None), None)
+
     def in_replace_form(self) -> Relation:
         """Convert each part: all of them have the same database in the middle (see Stepwise.includes)."""
         return intersect(*(part.in_replace_form() for part in self.parts))
@@ -101,7 +106,7 @@ class Intersection(Relation):
 
 
 def intersect(*relations: Relation) -> Relation:
-    """Return the pairs that all relations hold, in normal form.
+    """Return the pairs that are in all relations, in normal form.
 
     Examples
     --------
@@ -115,7 +120,7 @@ def intersect(*relations: Relation) -> Relation:
 
 
 def _smallest(relations: Sequence[Relation]) -> tuple[Relation, ...]:
-    """Return the distinct parts that hold no other part, in canonical order."""
+    """Return the distinct parts that contain no other part, in canonical order."""
     if not relations:
         raise InputError("nothing to intersect", next_step="Give at least one relation.")
     parts = {part.to_json(): part for relation in relations for part in relation.atoms()}

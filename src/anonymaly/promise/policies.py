@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The algebra of policies, as promises: weaker ones, what several have in common, and the strictest."""
+"""The algebra of policies, as promises: relaxing one, combining several, and the strictest one."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def relax(
 
 
 def minimum_relaxation(*relations: Relation) -> Relation:
-    """Return what several promises have in common: sensitive is who is sensitive under all policies.
+    """Return what several promises have in common: who is sensitive under all policies stays protected.
 
-    It is the strictest promise that follows from each of them, and what their answers keep together.
+    It is the strictest promise that follows from each of them, and the one that their answers keep together.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def minimum_relaxation(*relations: Relation) -> Relation:
     >>> [part.policy.text for part in minimum_relaxation(adults, agreed).atoms()]
     ['age >= 18', 'consent']
     """
-    # As relations, not as the text "one or the other": that text would call a record sensitive where only a
-    # column of the other policy is unknown, and so promise more than the two do.
+    # As relations, not as the text "one or the other": if only a column of the other policy is unknown, that
+    # text would call the record sensitive, and so promise more than the two do.
     return intersect(*relations)
 
 

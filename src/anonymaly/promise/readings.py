@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relaxed local privacy (001): one reading replaced by another, both within declared ranges."""
+"""Relaxed local privacy (Böhler et al. 2017): one reading replaced by another within declared ranges."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ class ValuesWithin(Relation):
 
     type: Literal["values_within"] = "values_within"
     ranges: Ranges
+    """The declared range of each column, as a mapping of Intervals."""
     adjacency: Literal["replace"] = "replace"
+    """Readings are replaced; that one was sent is not hidden."""
     rows: Rows | None = None
+    """The most readings of one person; without it, every reading is protected by itself."""
 
     if TYPE_CHECKING:
 
@@ -65,7 +68,7 @@ class ValuesWithin(Relation):
         return ranges
 
     def includes(self, change: Change, facts: Facts) -> bool:
-        """Ask for as many readings after as before, all in range: their number is public in a stream."""
+        """Require as many readings after as before, all in range: their number is public in a stream."""
         if not change.is_one_step(self.adjacency, self.rows):
             return False
         (gone,), (come,) = change.removed, change.added

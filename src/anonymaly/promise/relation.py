@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a neighbour relation is.
+"""`Relation`, the base of all neighbour relations.
 
 A relation is a set of *ordered* pairs of databases. A mechanism M keeps (R, ε) when
 Pr[M(D) ∈ O] ≤ e^ε Pr[M(D') ∈ O] for every pair (D, D') in R and every set O of answers. Each relation
@@ -49,17 +49,17 @@ class Relation(Value):
         first, second : sequence of mappings
             Two multisets of records; their order means nothing.
         columns : mapping, optional
-            The declared columns, where records are judged by them.
+            The declared columns, for relations that judge records by them.
         person : str, optional
-            The column that says whose a row is; needed where ``rows`` says that units are persons.
+            The column that identifies the person; needed if ``rows`` says that units are persons.
         valid_contexts : callable, optional
-            From a question and a database to the valid contexts; needed where they must agree.
+            A function from a question and a database to the valid contexts, for relations that compare them.
         """
         if self.rows is not None and person is None:
             raise InputError(
                 f"is needed: the relation is about persons with up to {self.rows} rows",
                 field="person",
-                next_step="Name the column that says whose a row is.",
+                next_step="Name the column that identifies the person.",
             )
         change = Change.between(first, second, person if self.rows is not None else None)
         return self.includes(change, Facts(columns, person, valid_contexts))
@@ -80,6 +80,10 @@ class Relation(Value):
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Say whether the owner's declared rules allow a question to promise no more than this."""
 
+    def needs(self) -> tuple[str, Rule] | None:
+        """Return a rule that would permit this promise, with a name; None if it needs no rule."""
+        return None
+
     @abstractmethod
     def in_replace_form(self) -> Relation:
         """Return the relation whose every pair is two steps of this one, or refuse."""
@@ -94,7 +98,7 @@ class Relation(Value):
         return same and other.type == "everyone" != self.type
 
     def atoms(self) -> tuple[Relation, ...]:
-        """Return the relations that this one is the intersection of; itself, if it is not one."""
+        """Return the parts of an intersection; any other relation is its own only part."""
         return (self,)
 
     def difference(self, factor: str) -> str:
@@ -141,9 +145,9 @@ class Stepwise(Relation):
             return self.covers(gone, change.kept + gone.rows, True, facts) and self.covers(
                 come, change.kept + come.rows, False, facts
             )
-        # Of the two ways, the one through the database that holds both is open whenever the other is: no
-        # step that is covered in a database stops being covered when another record is there as well. All
-        # relations share this way, so the replace form of an intersection is the intersection of the forms.
+        # Of the two ways, the one through the database that holds both is open whenever the other is: a
+        # covered step stays covered when one more record is in the database. All relations share this way,
+        # so the replace form of an intersection is the intersection of the replace forms.
         both = change.kept + gone.rows + come.rows
         return self.covers(come, both, False, facts) and self.covers(gone, both, True, facts)
 

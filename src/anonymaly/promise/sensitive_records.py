@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensitive privacy (003): the sensitive are those who are ordinary, or nearly so, in an anomaly model."""
+"""Sensitive privacy (Asif et al. 2021): whoever is normal, or nearly so, in an anomaly model is protected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SensitiveRecords(Stepwise):
     """Sensitive privacy: pairs that differ in a record with at least β+1−k records within the radius.
 
     The count is taken in the database that holds the record, the record and its copies included. With
-    with ``rows``: pairs that differ in a person *all* of whose rows are k-sensitive there, not counting
+    ``rows``: pairs that differ in a person *all* of whose rows are k-sensitive there, not counting
     the rows of persons who have more than ``rows``.
     The replace form holds the pairs joined by two such steps.
 
@@ -37,9 +37,13 @@ class SensitiveRecords(Stepwise):
 
     type: Literal["sensitive_records"] = "sensitive_records"
     rule: RuleName | None
+    """The name under which the owner declared the model; None if it is not declared."""
     model: AnomalyModel
+    """What an anomaly is, and how near to normal a record must be to be protected."""
     adjacency: Adjacency = "add_remove"
+    """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
+    """The most rows that a person may have; without it, every row is protected by itself."""
 
     if TYPE_CHECKING:
 
@@ -55,7 +59,7 @@ class SensitiveRecords(Stepwise):
 
     @property
     def threshold(self) -> int:
-        """The number of records within the radius from which on a record is protected."""
+        """The least number of records within the radius that makes a record protected."""
         return max(1, self.model.beta + 1 - self.model.k)
 
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
@@ -66,7 +70,7 @@ class SensitiveRecords(Stepwise):
         )
 
     def _counted(self, holder: tuple[Row, ...], facts: Facts) -> tuple[Row, ...]:
-        """Leave out persons with too many rows: truncated or not, their rows then promise nobody too much."""
+        """Leave out persons with too many rows: rows that may be cut off must not make anyone protected."""
         if self.rows is None or facts.person is None:
             return holder
         people = [row.value(facts.person) for row in holder]
@@ -85,7 +89,11 @@ class SensitiveRecords(Stepwise):
         for name in self.model.columns:
             domain = columns.get(name)
             if not isinstance(domain, Interval):
-                raise InputError(f"{name} is not declared as an Interval", field="columns")
+                raise InputError(
+                    f"{name} is not declared as an Interval, so it has no width to scale by",
+                    field="columns",
+                    next_step="Declare its bounds, or use a model with scaled=False.",
+                )
             widths[name] = Fraction(domain.high) - Fraction(domain.low)
         return widths
 
@@ -148,6 +156,10 @@ class SensitiveRecords(Stepwise):
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Permit the model that the owner declared under this name, and no other."""
         return self.rule is not None and rules.get(self.rule) == self.model
+
+    def needs(self) -> tuple[str, Rule]:
+        """Return the model itself."""
+        return self.rule or "rare", self.model
 
     def is_inside(self, other: Relation) -> bool:
         """A smaller k, all else equal, protects fewer records."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One-sided privacy (004): the sensitive are those for whom a declared policy is not true."""
+"""One-sided privacy (Kotsogiannis et al. 2020): whoever a declared policy is not true of is protected."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class SensitiveUnderPolicy(Stepwise):
     """One-sided privacy: a sensitive record may be taken away, and any record may be added.
 
     The pairs are ordered: {(D, D−s): s sensitive} ∪ {(D, D+r): any r}. An answer may show that a
-    non-sensitive record is there; it never shows that one is not, which would give the sensitive away. The
-    replace form holds the pairs (D, D−s+r). A person is sensitive if any of their rows is.
+    non-sensitive record is there; it never shows that one is absent, which would give sensitive ones away.
+    The replace form holds the pairs (D, D−s+r). A person is sensitive if any of their rows is.
 
     Examples
     --------
@@ -32,9 +32,13 @@ class SensitiveUnderPolicy(Stepwise):
 
     type: Literal["sensitive_under_policy"] = "sensitive_under_policy"
     rule: RuleName | None
+    """The name under which the owner declared the policy; None if it is not declared."""
     policy: Policy
+    """Who is not sensitive."""
     adjacency: Adjacency = "add_remove"
+    """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
+    """The most rows that a person may have; without it, every row is protected by itself."""
 
     if TYPE_CHECKING:
 
@@ -88,6 +92,10 @@ class SensitiveUnderPolicy(Stepwise):
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Permit the policy that the owner declared under this name, and no other."""
         return self.rule is not None and rules.get(self.rule) == self.policy
+
+    def needs(self) -> tuple[str, Rule]:
+        """Return the policy itself."""
+        return self.rule or "open", self.policy
 
     def in_replace_form(self) -> SensitiveUnderPolicy:
         """Add the new one, then take the sensitive one away."""

@@ -291,6 +291,7 @@ def test_inspection_says_that_it_is_for_the_owner_alone(capsys: pytest.CaptureFi
     assert "owner alone" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_answers_law_is_that_of_the_mechanism() -> None:
     """With ε = 1 and utilities a few apart, the best context must not always win."""
     dataset = declare(many(30))

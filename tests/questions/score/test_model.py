@@ -265,7 +265,7 @@ def test_an_array_that_claims_another_size_is_refused_before_room_is_made(
         for place, name in enumerate(sorted(old.namelist(), reverse=True)):
             new.writestr(name, old.read(name) if place else claimed.getvalue() + bytes(64))
     target.seek(0)
-    with pytest.raises(InputError, match="no model, or is cut off"):
+    with pytest.raises(InputError, match="not a model, or is cut off"):
         Model.read(target)
 
 

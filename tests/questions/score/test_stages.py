@@ -280,7 +280,7 @@ def test_rates_follow_from_shares_rows_and_adjacency(adjacency: str, changed: in
 
 BAD_SHARES: list[tuple[Any, str]] = [
     ({"bounds": 0.5, "records": 0.3, "threshold": 0.2}, "leave something"),
-    ({"model": 0.5}, "no stage"),
+    ({"model": 0.5}, "not a stage"),
     ({"bounds": -1}, "positive"),
     ({"bounds": "many"}, "number"),
 ]
@@ -290,5 +290,5 @@ BAD_SHARES: list[tuple[Any, str]] = [
 def test_shares_that_make_no_sense_are_refused(shares: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         _plan("add_remove", shares=shares)
-    with pytest.raises(InputError, match="no stage"):
+    with pytest.raises(InputError, match="not a stage"):
         _plan("add_remove", rows=400, shares={"records": 0.1})

@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from anonymaly.declare.domain import Interval
 from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.setup import set_up
@@ -25,6 +27,7 @@ ROOM = StreamDeclaration(
 )
 
 
+@pytest.mark.slow
 def test_every_window_gets_one_verdict_whoever_is_killed(tmp_path: Path, port: int) -> None:
     set_up(tmp_path, ["room-1"], ROOM, budget=BUDGET, port=port)
     readings = [20 + (place % 7) / 10 for place in range(WINDOWS * WINDOW)]

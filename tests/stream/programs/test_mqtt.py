@@ -103,6 +103,7 @@ async def send_all(carriers: list[Carrier], windows: int) -> None:
             await carrier.send(await carrier.call(carrier.party.send, batch))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restarts", [0, 2])
 def test_through_a_broker_everything_is_said_as_in_one_process(
     tmp_path: Path, port: int, seeded: Callable[[], None], restarts: int
@@ -278,6 +279,7 @@ def test_who_has_the_wrong_password_is_told_so(tmp_path: Path, port: int, party:
         asyncio.run(run(tmp_path / "mqtt"))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_costs_bounded_memory_and_gets_everything_later(
     tmp_path: Path, port: int
 ) -> None:

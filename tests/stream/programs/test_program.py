@@ -111,6 +111,7 @@ def test_a_declaration_of_ones_own_reaches_every_party(run: Run, tmp_path: Path)
     assert run("init", "others", "--declaration", "stream.yaml").returncode == 2
 
 
+@pytest.mark.slow
 def test_the_demonstration_tells_of_every_window(run: Run) -> None:
     shown = run("demo", "--json")
     assert shown.returncode == 0, shown.stderr

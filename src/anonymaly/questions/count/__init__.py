@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many records match? The smallest complete question, and the pattern to copy."""
+"""The question ``count``: how many records match? The smallest complete question, and the one to copy."""

@@ -37,7 +37,7 @@ class CountBinding(Binding):
 
 
 def bind(query: Count, declaration: Declaration) -> CountBinding:
-    """Parse the filter and write it in its one canonical spelling."""
+    """Parse the filter and write it in its canonical form."""
     predicate = None if query.where is None else parse(query.where, declaration.columns)
     if predicate is not None:
         query = query.model_copy(update={"where": str(predicate)})

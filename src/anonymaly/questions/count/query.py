@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
-
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.declare.domain import Categories, Interval
@@ -14,15 +12,6 @@ from anonymaly.declare.domain import Categories, Interval
 
 class Count(Query):
     """How many records match?
-
-    Parameters
-    ----------
-    where : str, optional
-        A filter such as ``"ward == 'A' and age >= 18"``; all records without it. A record whose filter
-        is unknown because of a null does not match.
-    epsilon : number
-        The total charge.
-
     Examples
     --------
     >>> import anonymaly as am
@@ -32,9 +21,9 @@ class Count(Query):
 
     question: ClassVar[str] = "count"
 
-    where: str | None = Field(
-        default=None, description="A filter such as \"ward == 'A' and age >= 18\"; all records without it."
-    )
+    where: str | None = None
+    """A filter such as "ward == 'A' and age >= 18"; all records without it. A record for which the filter
+    is unknown because of a null does not match."""
 
     if TYPE_CHECKING:
 
@@ -42,7 +31,7 @@ class Count(Query):
 
     @classmethod
     def example(cls) -> Example:
-        """Count the older half of a ward."""
+        """Count the older patients of a ward."""
         return Example(
             query=cls(where="age >= 60 and ward == 'A'", epsilon="0.5"),
             records={"age": [71, 64, 58, 80, 33, 62, None], "ward": ["A", "A", "A", "B", "A", "A", "B"]},

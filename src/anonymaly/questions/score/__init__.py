@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How unusual is this new record, against our reference data? A released model scores records offline."""
+"""The question ``score``: how unusual is a new record? A released model scores records offline."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from anonymaly.questions.score.query import Score
 
 ORDER = ("bounds", "records", "model", "threshold")
-# Records, to try before any charge what will be planned after counting them: rules only grow with their
-# number, so what can be planned at both ends can be planned in between. More are planned for as so many.
+# The fewest and the most records that are planned for. Both ends are tried before any charge: the numbers
+# that rules choose only grow with the records, so what can be planned at both ends can be planned between.
 FEWEST_RECORDS, MOST_RECORDS = 1, 10**12
 
 
@@ -55,7 +55,7 @@ class ScoreBinding(Binding):
 
     @property
     def moved(self) -> int:
-        """How many rows may come or go with one person: m, and 2m where one is replaced."""
+        """The number of rows that change with one person: m, and 2m if a person is replaced."""
         return rows_moved(self.declaration.rows, self.declaration.adjacency)
 
     @property
@@ -64,7 +64,7 @@ class ScoreBinding(Binding):
         return tuple(name for name in self.columns if name not in self.known)
 
     def facts(self, records: int | None) -> MethodFacts:
-        """Return what the method may look at."""
+        """Return the public facts that the method may use."""
         return MethodFacts(len(self.columns), self.rate("model"), records)
 
     def method(self, counted: int | None = None) -> ScoringMethod:
@@ -73,12 +73,12 @@ class ScoreBinding(Binding):
         return METHODS[self.asked.method].plan(self.options, self.facts(records))
 
     def rate(self, stage: str) -> Fraction:
-        """Return the noise rate of a stage that counts: its share over what one person can change."""
+        """Return the noise rate of a stage: its share divided by what one person can change."""
         share = self.shares[stage]
         match stage:
             case "bounds":  # one histogram for each column
                 return noise_rate(share, moves=self.moved, parts=len(self.unknown))
-            case "records":  # a replaced person's rows and the new ones differ by at most m in number
+            case "records":  # the numbers of a replaced person's old and new rows differ by at most m
                 return noise_rate(share, moves=self.declaration.rows)
             case "threshold" if self.quantile is not None:
                 return self.quantile.rate(share, self.moved)
@@ -95,7 +95,7 @@ class ScoreBinding(Binding):
 
 
 def bind(query: Score, declaration: Declaration) -> ScoreBinding:
-    """Check everything that the declaration can tell, and name the method that ``auto`` is."""
+    """Check everything that can be checked without rows, and replace ``auto`` by a method's name."""
     if query.method not in ("auto", *METHODS):
         raise InputError(
             f"there is no method {query.method!r}",
@@ -138,7 +138,7 @@ def bind(query: Score, declaration: Declaration) -> ScoreBinding:
 
 
 def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tuple[float, float]]:
-    """Return the declared bounds; columns that are declared to have none are left out."""
+    """Return the declared bounds, without the columns that are declared as unbounded."""
     known = {}
     for name in columns:
         domain = find_domain(name, declaration.columns, field="columns")
@@ -152,24 +152,24 @@ def _known(columns: tuple[str, ...], declaration: Declaration) -> dict[str, tupl
             )
         if isinstance(domain, Interval):
             low, high = float(domain.low), float(domain.high)
-            # Long whole numbers that differ may be one double, and nothing can be divided by their distance.
+            # Two different long whole numbers may be the same double, and their distance 0 is no divisor.
             if not 0 < high - low < math.inf:
                 raise InputError(
-                    f"the bounds of {name}, {domain.describe()}, are too near or too far to divide between",
+                    f"the bounds of {name}, {domain.describe()}, are too close together or too far apart",
                     field="columns",
-                    next_step="Leave it out, or declare wider bounds, or values without their offset.",
+                    next_step="Leave the column out, or declare other bounds, or shift its values.",
                 )
             known[name] = (low, high)
     return known
 
 
 def _shares(query: Score, wanted: dict[str, bool]) -> dict[str, int]:
-    """Split the charge: each stage before and after the model gets its share, the model what is left."""
+    """Split the charge: the other stages get their shares, and the model gets what is left."""
     given = dict(query.shares)
     for name in given:
         if name not in SHARES or not wanted[name]:
             raise InputError(
-                f"{name} is no stage of this question",
+                f"{name} is not a stage of this question",
                 field="shares",
                 next_step=f"Stages with a share: {', '.join(n for n in SHARES if wanted[n]) or 'none'}.",
             )

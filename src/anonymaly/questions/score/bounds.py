@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds that nobody knows, found privately: noisy counts between powers of two (Lemma 6 of GUARANTEE.md)."""
+"""Private bounds of unbounded columns: noisy counts between powers of two (Lemma 6 of GUARANTEE.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MISTAKE = Fraction(1, 1000)  # the chance that an empty bin of a column is taken
 
 
 def bin_bounds(place: int) -> tuple[float, float]:
-    """Return the ends of a bin: powers of two that follow each other, or both sides of 0.
+    """Return the ends of a bin: two successive powers of two, or both sides of 0.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stages of ``score``: bounds and number of records where nobody knows them, the model, its threshold."""
+"""The stages of ``score``: unknown bounds, the number of records, the model, its threshold."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from anonymaly.questions.score.value import HeldModel, Model
 
 
 def stages(bound: ScoreBinding) -> tuple[Stage, ...]:
-    """Return the stages that the charge is shared by."""
+    """Return the stages among which the charge is divided."""
     made = {"bounds": _bounds, "records": _records, "model": _model, "threshold": _threshold}
     return tuple(made[name](bound) for name in bound.shares)
 
 
 def _bounds(bound: ScoreBinding) -> Stage:
-    """Find the bounds that nobody knows."""
+    """Find the bounds of unbounded columns."""
     return Stage(
         name="bounds",
         summarise=lambda table, released: count_magnitudes(table, bound.columns, bound.unknown),
@@ -47,7 +47,7 @@ def _model(bound: ScoreBinding) -> Stage:
     def release(counts: Any, released: Released, noise: Noise) -> Model:
         method, space = planned(bound, released)
         body = method.release(counts, bound.rate("model"), noise)
-        # With a seed the noise can be subtracted, so that nothing is promised.
+        # Seeded noise can be subtracted, so nothing is promised.
         promised = None if noise.reproducible else bound.guarantee
         kind = HeldModel if method.held else Model
         return kind(method, space, body, promised)
@@ -60,7 +60,7 @@ def _model(bound: ScoreBinding) -> Stage:
 
 
 def planned(bound: ScoreBinding, released: Released) -> tuple[ScoringMethod, Space]:
-    """Return the method and the columns' bounds, with what earlier stages released where nobody knew it."""
+    """Return the method and the columns' bounds, using what earlier stages released."""
     found = dict(zip(bound.unknown, released.get("bounds", ()), strict=True))
     pairs = [bound.known[name] if name in bound.known else found[name] for name in bound.columns]
     space = Space(bound.columns, tuple(low for low, _ in pairs), tuple(high for _, high in pairs))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file for a model: a zip of plain arrays and a JSON text, no pickle, with a digest of all of it.
+"""The file of a model: a zip of plain arrays and a JSON text, no pickle, with a digest of all of it.
 
-The digest shows a file that was cut off or edited by mistake. It is no signature: who edits the file on
-purpose can write a new digest. The ledger's digest of the stored answer is what an owner checks against.
+The digest reveals a file that was cut off or edited by mistake. It is not a signature: whoever edits the
+file on purpose can write a new digest. An owner compares with the ledger's digest of the stored answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import InputError
-from anonymaly.questions.score.methods.method import Body
+from anonymaly.questions.score.methods.method import FRESH_COPY, Body
 
 FORMAT = "anonymaly model 1"
 LARGEST = 2**31  # bytes of all arrays; more is no model but a trap for whoever opens it
@@ -28,7 +28,7 @@ MOMENT = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes, whenever it 
 
 
 def write_model(file: BinaryIO, about: Mapping[str, Any], body: Body) -> None:
-    """Write what a model is; `read_model` gives it back."""
+    """Write a model's description and arrays; `read_model` reads them."""
     text = canonical_json({"format": FORMAT, **about, "digest": _digest(about, body)})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry(ABOUT), text)
@@ -38,7 +38,7 @@ def write_model(file: BinaryIO, about: Mapping[str, Any], body: Body) -> None:
 
 
 def read_model(file: BinaryIO, name: str) -> tuple[dict[str, Any], Body]:
-    """Return the description and the arrays of a model, or say that the file holds none."""
+    """Return the description and the arrays of a model, or raise an error if the file holds none."""
     try:
         with zipfile.ZipFile(file) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
@@ -62,7 +62,7 @@ def read_model(file: BinaryIO, name: str) -> tuple[dict[str, Any], Body]:
         EOFError,
         SyntaxError,
     ):
-        raise _refusal(name, "is no model, or is cut off") from None
+        raise _refusal(name, "is not a model, or is cut off") from None
     except (OSError, NotImplementedError, RuntimeError) as problem:
         raise _refusal(name, f"cannot be read ({type(problem).__name__})") from None
     if found != fitting:
@@ -75,7 +75,7 @@ def _array(archive: zipfile.ZipFile, entry: str) -> Any:
         if np.lib.format.read_magic(content) != (1, 0):
             raise ValueError("another format of arrays")
         shape, _, kind = np.lib.format.read_array_header_1_0(content)
-        # A few bytes may claim any shape, for which room would be made before they are found missing.
+        # A few bytes may claim any shape, and memory for it would be taken before they are found missing.
         if math.prod(shape) * kind.itemsize != archive.getinfo(entry).file_size - content.tell():
             raise ValueError("another size than it says")
     if kind.kind not in "iuf":
@@ -99,6 +99,4 @@ def _digest(about: Mapping[str, Any], body: Body) -> str:
 
 
 def _refusal(name: str, problem: str) -> InputError:
-    return InputError(
-        f"{name} {problem}", field="model", next_step="Take a fresh copy, or save the model again."
-    )
+    return InputError(f"{name} {problem}", field="model", next_step=FRESH_COPY)

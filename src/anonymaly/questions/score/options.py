@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``score``: which method takes which, their limits, and what each stage may spend."""
+"""The options of ``score``: which method takes which, their limits, and the share of each stage."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ METHOD_OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# What the stages before and after the model may spend of ε, where nobody said otherwise.
+# The default shares of ε of the stages before and after the model.
 SHARES = {"bounds": Fraction(1, 5), "records": Fraction(1, 50), "threshold": Fraction(1, 10)}

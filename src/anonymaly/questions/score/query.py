@@ -45,30 +45,7 @@ def _exact_shares(shares: Any) -> Any:
 
 
 class Score(Query):
-    """How unusual is a new record, against our reference data?
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The numeric columns that records are compared by. Reference records without a value of one of
-        them are not counted.
-    method : str
-        ``grid`` (the paper's), ``marginals``, or ``auto``: marginals, unless
-        parameters of the grid are given.
-    rows : int, optional
-        How many reference records there are, where that is public. Without it, a method whose rule
-        needs it counts them with a small share of ε.
-    neighbours, cells, weighted, distance, origin, depth, threshold, form
-        Of the grid; see the page of the question.
-    bins, pair_bins
-        Of the marginals.
-    contamination : number, optional
-        Which part of the reference records is unusual; a private threshold is then released with the model.
-    shares : mapping
-        Parts of ε for the stages besides the model: ``bounds``, ``records``, ``threshold``.
-    epsilon : number
-        The total charge.
-
+    """How unusual is a new record, compared with our reference data?
     Examples
     --------
     >>> import anonymaly as am
@@ -79,50 +56,59 @@ class Score(Query):
     question: ClassVar[str] = "score"
     media_type: ClassVar[str] = "application/zip"
 
-    columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(
-        min_length=1, description="The columns that records are compared by; give it once for each."
+    columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(min_length=1)
+    """The columns that records are compared by, declared as Interval or Unbounded; give it once for each.
+    Reference records without a value in one of them are not counted."""
+
+    method: StrictStr = Field(
+        default="auto",
+        description=f"One of {_METHODS}, or auto: marginals, unless parameters of the grid are given.",
     )
-    method: StrictStr = Field(default="auto", description=f"auto, or one of {_METHODS}.")
-    rows: StrictInt | None = Field(
-        default=None, ge=1, description="How many reference records there are, where that is public."
-    )
-    neighbours: StrictInt | None = Field(
-        default=None, ge=1, le=MOST_NEIGHBOURS, description="grid: how many records are near enough."
-    )
-    cells: StrictInt | None = Field(
-        default=None, ge=2, le=MOST_CELLS, description="grid: cells on each axis."
-    )
-    weighted: StrictBool | None = Field(
-        default=None, description="grid: the sum of all distances, instead of the last."
-    )
-    distance: Distance | None = Field(default=None, description="grid: manhattan or euclidean.")
-    origin: Origin | None = Field(
-        default=None, description="grid: distances from the point, or from the centre of its cell."
-    )
-    depth: Annotated[Decimal | None, _exact("depth"), _AsText] = Field(
-        default=None, description="grid: the farthest distance looked at, in widths of the columns."
-    )
-    threshold: StrictInt | None = Field(
-        default=None,
-        ge=0,
-        le=HIGHEST_THRESHOLD,
-        description="grid: the smallest noisy count that is published.",
-    )
-    form: Form | None = Field(
-        default=None, description="grid: published, or held, which only simulations and estimators use."
-    )
-    bins: StrictInt | None = Field(
-        default=None, ge=2, description="marginals: cells of a column's histogram."
-    )
-    pair_bins: StrictInt | None = Field(
-        default=None, ge=0, description="marginals: cells a side of a pair's histogram; 0 for no pairs."
-    )
+
+    rows: StrictInt | None = Field(default=None, ge=1)
+    """The number of reference records, if that is public; otherwise a method that needs it counts them with
+    a fiftieth of epsilon."""
+
+    neighbours: StrictInt | None = Field(default=None, ge=1, le=MOST_NEIGHBOURS)
+    """grid: how many records are near enough; 5 by default."""
+
+    cells: StrictInt | None = Field(default=None, ge=2, le=MOST_CELLS)
+    """grid: cells on each axis; by default a rule over columns, epsilon and records."""
+
+    weighted: StrictBool | None = None
+    """grid: true for the sum of the distances of all neighbours; by default, that of the last one."""
+
+    distance: Distance | None = None
+    """grid: manhattan (the default) or euclidean."""
+
+    origin: Origin | None = None
+    """grid: whether distances are from the centre of the record's cell (cell, the default) or from the
+    record itself (point)."""
+
+    depth: Annotated[Decimal | None, _exact("depth"), _AsText] = None
+    """grid: how far to look, in widths of the columns; by default everywhere."""
+
+    threshold: StrictInt | None = Field(default=None, ge=0, le=HIGHEST_THRESHOLD)
+    """grid: the smallest noisy count that is published; by default, about one of them is noise."""
+
+    form: Form | None = None
+    """grid: published, or held, which only simulations and estimators use."""
+
+    bins: StrictInt | None = Field(default=None, ge=2)
+    """marginals: cells of a column's histogram; by default a rule over columns, epsilon and records."""
+
+    pair_bins: StrictInt | None = Field(default=None, ge=0)
+    """marginals: cells per side of a pair's histogram, 0 for no pairs; by default a rule, as for bins."""
+
     contamination: Annotated[Decimal | None, _exact("contamination"), _AsText] = Field(
-        default=None, le=Decimal("0.5"), description="Which part of the reference records is unusual."
+        default=None, le=Decimal("0.5")
     )
+    """The part of the reference records that is unusual; with it, a private threshold is released with the
+    model, for a tenth of epsilon."""
+
     shares: Annotated[FrozenMapping, BeforeValidator(_exact_shares)] = Field(
         default=(),
-        description=f"Parts of epsilon for the stages {', '.join(SHARES)}, as name=part.",
+        description=f"Other parts of epsilon for the stages {', '.join(SHARES)}, as name=part.",
         json_schema_extra={"pairs": True},
     )
 
@@ -168,7 +154,7 @@ class Score(Query):
 
     @property
     def kept(self) -> bool:
-        """A held model stays where it was made."""
+        """Whether the model can be stored; a held one cannot."""
         return self.form != "held"
 
     def describe(self) -> str:

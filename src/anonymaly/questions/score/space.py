@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The unit cube: each column moved into its bounds and mapped to 0..1, alike on the engine and in numpy."""
+"""The unit cube: each column clamped to its bounds and mapped to 0..1, alike on the engine and in numpy."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Space:
     highs: tuple[float, ...]
 
     def cube(self, table: ir.Table) -> ir.Table:
-        """Return each record with a value of every column as its coordinates; the others are left out."""
+        """Return the coordinates of each record that has a value in every column; leave out the others."""
         kept = complete(table, self.columns)
         placed = {}
         for axis, (name, low, high) in enumerate(zip(self.columns, self.lows, self.highs, strict=True)):
-            # Nothing is null any more; Ibis' own clip would write each value four times to be sure.
+            # No value is null here; Ibis' own clip would write each value four times to handle nulls.
             clamped = ibis.greatest(ibis.least(kept[name].cast("float64"), exact(high)), exact(low))
             placed[coordinate(axis)] = divided(clamped - exact(low), high - low)
         return kept.select(**placed)
 
     def points(self, records: Any) -> Floats:
-        """Return a frame or an array of new records as points of the cube, or say what is wrong with it."""
+        """Return a frame or an array of new records as points of the cube, or raise InputError."""
         numbers = read_numbers(records, self.columns)
         low, high = np.array(self.lows), np.array(self.highs)
         points: Floats = (np.clip(numbers, low, high) - low) / (high - low)
@@ -69,7 +69,7 @@ class Space:
 
 
 def complete(table: ir.Table, columns: Sequence[str]) -> ir.Table:
-    """Return the records that have a value of every column; one without is counted nowhere."""
+    """Return the records that have a value in every column; the others are counted nowhere."""
     for name in columns:
         table = table.filter(table[name].notnull())
     return table
@@ -108,7 +108,7 @@ def _numeric(column: Any, name: str) -> Floats:
     kind = typed.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"must hold numbers, got {kind}", field=name, next_step="Give numbers.")
-    # Whole numbers beyond 2^53 are rounded: far beyond what two cells could tell apart.
+    # Whole numbers beyond 2^53 are rounded to the nearest double, which does not matter to a cell.
     numbers: Floats = typed.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
 
@@ -133,6 +133,6 @@ def _finite(numbers: Floats, columns: Sequence[str]) -> Floats:
         raise InputError(
             f"is missing or infinite in {int(bad[:, axis].sum())} of {len(numbers)} records",
             field=columns[axis],
-            next_step="Leave such records out, or fill them in: a score needs a value of every column.",
+            next_step="Leave such records out, or fill them in: a score needs a value in every column.",
         )
     return numbers

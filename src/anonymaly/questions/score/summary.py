@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only part of ``score`` that reads rows: counts for a model, for bounds, and under a released model."""
+"""The only part of ``score`` that reads rows: counts for a model, for bounds and for a threshold."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BATCH = 1_000_000
 
 
 def count_records(table: ir.Table, columns: Sequence[str]) -> int:
-    """Count the records that have a value of every column."""
+    """Count the records that have a value in every column."""
     records = complete(table, columns).count().name("records")
     return int(collect(records).column("records")[0].as_py())
 
 
 def count_magnitudes(table: ir.Table, columns: Sequence[str], unknown: Sequence[str]) -> Integers:
-    """Count, for each column of unknown bounds, the complete records between powers of two."""
+    """Count, for each unbounded column, the complete records between powers of two."""
     records = complete(table, columns)
     counts = np.zeros((len(unknown), BINS), np.int64)
     for place, name in enumerate(unknown):
@@ -41,11 +41,11 @@ def count_magnitudes(table: ir.Table, columns: Sequence[str], unknown: Sequence[
 
 
 def _magnitude(column: ir.NumericValue) -> ir.IntegerValue:
-    """Return the bin of each value: the middle, and as many places beyond as its exponent says."""
+    """Return the bin of each value: the distance from the middle bin is given by its exponent."""
     size = column.abs().clip(lower=2.0**SMALLEST, upper=2.0**LARGEST)
     guess = size.log2().cast("float64").floor()
     power = (ibis.literal(2.0) ** guess).cast("float64")
-    # Engines' logarithms round, and differently, next to powers of two; powers of two are exact.
+    # Engines round logarithms differently next to powers of two; the powers themselves are exact.
     mended = ibis.cases((size < power, guess - 1.0), (size >= 2.0 * power, guess + 1.0), else_=guess)
     beyond = (mended - (SMALLEST - 1.0)).cast("int64")
     near = column.abs() < 2.0**SMALLEST

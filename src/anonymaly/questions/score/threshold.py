@@ -30,7 +30,7 @@ class Quantile:
 
     @property
     def unit(self) -> int:
-        """How much one record that comes or goes changes a candidate's worth, at most."""
+        """The most by which one record that comes or goes changes a candidate's worth."""
         return max(self.part.numerator, self.part.denominator - self.part.numerator)
 
     def rate(self, share: int, changed: int) -> Fraction:
@@ -53,8 +53,8 @@ class Quantile:
 def candidates(low: float, high: float) -> Floats:
     """Return the public candidates: each 0.2 % farther from the lowest score than the one before.
 
-    So more of them are low. Where many are equally right, as above a grid on which all reference records
-    score 0, a low one is then likelier, and does not let the oddest records pass.
+    So more of them are low. If many are equally good, as above a grid on which all reference records score
+    0, a low one is then more likely to be chosen, and the oddest records are not missed.
     """
     return low + (high - low) * np.exp2(np.linspace(-HALVINGS, 0, CANDIDATES + 1)[:-1])
 
@@ -62,5 +62,5 @@ def candidates(low: float, high: float) -> Floats:
 def release_threshold(
     counts: Integers, edges: Floats, quantile: Quantile, rate: Fraction, noise: Noise
 ) -> float:
-    """Choose a candidate, those of more worth more likely."""
+    """Choose a candidate; those worth more are more likely."""
     return float(edges[noise.choose(quantile.worth(counts), rate)])

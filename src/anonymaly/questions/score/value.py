@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The released model: scores new records offline, and says what was promised to whom."""
+"""The released model: it scores new records offline and states its promise."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Model:
 
     @property
     def promise(self) -> str:
-        """What is promised about the reference records, in plain words."""
+        """The promise about the reference records, in plain words."""
         return NO_PROMISE if self.guarantee is None else self.guarantee.describe()
 
     def score(self, records: Any) -> Floats:
@@ -145,7 +145,7 @@ class Model:
             ) from None
 
     def write(self, file: BinaryIO) -> None:
-        """Write the model to an open file, from its present place on."""
+        """Write the model to an open file, from its present position."""
         content = io.BytesIO()  # a zip goes back to fill in sizes, which not every file can
         write_model(content, self._about(), self.body)
         file.write(content.getvalue())
@@ -198,7 +198,7 @@ class Model:
         return self.method.scorer(self._body)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The scorer is made anew: it holds indexes and functions that no file need keep.
+        # The scorer is not copied but made again: it holds indexes and functions that no file needs.
         return {name: item for name, item in self.__dict__.items() if name != "_scorer"}
 
     def __eq__(self, other: object) -> bool:
@@ -219,7 +219,7 @@ class Model:
 
 
 def _number(value: Any) -> float | None:
-    """Return a number that a file holds, or None; raise ValueError of anything else."""
+    """Return a number or None from a file; raise ValueError for anything else."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -228,9 +228,9 @@ def _number(value: Any) -> float | None:
 
 
 class HeldModel(Model):
-    """A model that keeps exact counts and a secret key inside, and therefore stays where it was made.
+    """A model that keeps exact counts and a secret key inside, and therefore cannot be saved or copied.
 
-    Its noise is a function of the key and of the cell. The promise holds against whoever sees scores only
+    Its noise is a function of the key and of the cell. The promise holds against whoever sees only scores
     and cannot tell ChaCha20 from random.
     """
 
@@ -243,7 +243,7 @@ class HeldModel(Model):
 
     @property
     def promise(self) -> str:
-        """What is promised, and to whom it is not."""
+        """The promise, and against whom it does not hold."""
         return super().promise if self.guarantee is None else f"{super().promise}\n{HELD}"
 
     def write(self, file: BinaryIO) -> None:
@@ -251,7 +251,7 @@ class HeldModel(Model):
         raise self._refusal()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the model is; its numbers are no one's to see."""
+        """Return the model's description, without its numbers, which are secret."""
         return self._about()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -270,7 +270,7 @@ class HeldModel(Model):
         return Refused(
             "a held model keeps exact counts, which must not be read, copied or saved",
             field="form",
-            next_step="Use the published form, which is made to be kept.",
+            next_step="Use the published form, which can be saved.",
         )
 
 

@@ -49,6 +49,7 @@ def test_histogram_in_every_context(table: naive.Table, fraction: float) -> None
     same_verdicts(table, Histogram(fraction=fraction))
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(naive.tables(most_records=12), st.sampled_from([0.5, 3.5]))
 def test_a_detector_without_a_kernel_in_every_context(table: naive.Table, threshold: float) -> None:

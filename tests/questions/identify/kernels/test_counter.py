@@ -33,6 +33,7 @@ def questions(draw: st.DrawFn) -> tuple[np.ndarray, Balls]:
     return rows, Balls(points, draw(RADII), draw(st.sampled_from(METRICS)), draw(st.integers(1, 400)))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(questions())
 def test_counts_are_those_of_the_definition(question: tuple[np.ndarray, Balls]) -> None:

@@ -19,7 +19,7 @@ from anonymaly.detectors.local_outlier_factor import exceeds, reach_sums
 from anonymaly.questions.explain.kernels import lof_compiled
 from anonymaly.questions.explain.kernels.cells import Nearest, NearestValues, Ragged, check_span
 from anonymaly.questions.explain.kernels.kernel import Kernel, Progress
-from anonymaly.questions.explain.kernels.lof_compiled import Row, Side, SideLists
+from anonymaly.questions.explain.kernels.lof_compiled import Side, SideLists, ValuesAround
 from anonymaly.questions.explain.kernels.order import order_of, share_few, share_out
 from anonymaly.questions.explain.space import ContextSpace
 
@@ -90,7 +90,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
             lof_compiled.judge_prefixes(
                 start, end, order.arrays, order.inner.shift, SideLists.of(sides, len(order.fields)),
                 np.empty(int(order.arrays.classes.max()), dtype=np.int64),
-                lof_compiled.bits_scratch(k, order.inner.bits), Row.empty(k), k, threshold, verdicts,
+                lof_compiled.bits_scratch(k, order.inner.bits), ValuesAround.empty(k), k, threshold, verdicts,
             )  # fmt: skip
 
         share_out(order, work, progress)
@@ -107,7 +107,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
 
         def work(start: int, end: int) -> None:
             lof_compiled.judge_contexts(
-                chosen[start:end], lower, upper, Row.empty(k), k, threshold, verdicts[start:end]
+                chosen[start:end], lower, upper, ValuesAround.empty(k), k, threshold, verdicts[start:end]
             )
 
         share_few(len(chosen), work)

@@ -24,7 +24,7 @@ FAR = 1 << 61  # beyond every value: twice it still fits
 WORD = 64
 
 
-class Row(NamedTuple):
+class ValuesAround(NamedTuple):
     """V with the values around it in order, and of each value its k-distance and where its window begins."""
 
     values: Integers
@@ -32,7 +32,7 @@ class Row(NamedTuple):
     windows: Words64
 
     @classmethod
-    def empty(cls, k: int) -> Row:
+    def empty(cls, k: int) -> ValuesAround:
         """Return room for 2k values on either side, and k+1 places to spare at either end."""
         length = 6 * k + 3
         return cls(np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.uint64))
@@ -148,7 +148,7 @@ def _step(row: Integers, windows: Words64, index: np.uint64, start: np.uint64, r
 
 
 @compiled
-def _find_windows(row: Row, begin: int, at: int, end: int, nearest: int, k: int) -> None:
+def _find_windows(row: ValuesAround, begin: int, at: int, end: int, nearest: int, k: int) -> None:
     """Find the windows of all values from begin to end, given V's."""
     # Each step moves a window or goes on to the next value, by arithmetic: no branch is guessed wrongly.
     # Two such chains, from begin to V and from V on, keep the processor busier than one. The numbers are
@@ -174,7 +174,7 @@ def _find_windows(row: Row, begin: int, at: int, end: int, nearest: int, k: int)
 
 
 @compiled
-def _find_k_distances(row: Row, begin: int, end: int, k: int) -> None:
+def _find_k_distances(row: ValuesAround, begin: int, end: int, k: int) -> None:
     """Find the distance of each value from begin to end to its k-th neighbour."""
     values, k_distances, windows = row
     reach = np.uint64(k)
@@ -194,7 +194,7 @@ def _reach_sum(window: Integers, k_distances: Integers, here: int) -> int:
 
 
 @compiled
-def _judge(row: Row, first: int, last: int, at: int, k: int, threshold: float) -> int:
+def _judge(row: ValuesAround, first: int, last: int, at: int, k: int, threshold: float) -> int:
     """Return the verdict on the value at a place of an ordered row, or UNDECIDED."""
     values, k_distances, windows = row
     k = min(k, last - first)
@@ -249,7 +249,7 @@ def _take(marks: Words64, values: Integers, row: Integers, at: int, direction: i
 @compiled
 def judge_prefixes(
     start: int, end: int, order: OrderArrays, shift: int, lists: SideLists,
-    filled: Integers, admitted: Words64, row: Row, k: int, threshold: float, verdicts: Bytes,
+    filled: Integers, admitted: Words64, row: ValuesAround, k: int, threshold: float, verdicts: Bytes,
 ) -> None:  # fmt: skip
     """Judge all contexts of a range of prefixes; list 0 of either side holds all values."""
     bits = order.bits
@@ -281,7 +281,7 @@ def judge_prefixes(
 
 @compiled
 def judge_contexts(
-    contexts: Integers, lower: Side, upper: Side, row: Row, k: int, threshold: float, verdicts: Bytes
+    contexts: Integers, lower: Side, upper: Side, row: ValuesAround, k: int, threshold: float, verdicts: Bytes
 ) -> None:
     """Judge contexts one by one; a value is in a context that has all the free bits of its cell."""
     at = 3 * k + 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled scores: counts of cells added up in order of distance, until they are enough.
+"""The compiled scores of a grid: counts of cells added up in order of distance, until they are enough.
 
-A published model keeps few of many cells; where walking the lattice would take longer than looking at all
-of those, they are looked at instead, with the same result.
+A published model keeps few of many cells. Where walking the lattice would take longer than scanning all
+kept cells, those are scanned instead, with the same result.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Cells(NamedTuple):
 
 @compiled
 def _count(cells: Cells, arena: Arena, node: int) -> int:
-    """Return the count of a node's cell: 0 where none is kept; with its own noise where cells are keyed."""
+    """Return the count of a node's cell: 0 if it is not kept; with its own noise if cells are keyed."""
     records = 0
     mask = np.uint64(len(cells.slots) - 1)
     slot = slot_of(arena.hashed[node], mask)
@@ -77,7 +77,7 @@ def _count(cells: Cells, arena: Arena, node: int) -> int:
 
 @compiled
 def slot_of(hashed: np.uint64, mask: np.uint64) -> np.uint64:
-    """Return where a hash is looked for first."""
+    """Return the slot where the search for a hash starts."""
     return (hashed ^ (hashed >> np.uint64(29))) & mask
 
 
@@ -103,7 +103,7 @@ def _noise(cells: Cells, arena: Arena, node: int) -> int:
 def walk(
     point: Floats, cells: Cells, rule: Rule, visits: int, arena: Arena, tally: Tally
 ) -> tuple[bool, float]:
-    """Score a point by walking the lattice; says whether ``visits`` cells were enough to know."""
+    """Score a point by walking the lattice; also return whether ``visits`` cells were enough."""
     start(point, rule.squared, arena)
     reset(tally)
     for _ in range(visits):
@@ -137,7 +137,7 @@ def scan(point: Floats, cells: Cells, rule: Rule, tally: Tally) -> float:
     _measure(point, cells, rule, keys)
     reset(tally)
     last = -1
-    # Counts are mostly enough after a shell or two, so each is looked for anew; sorting comes after a few.
+    # Counts are mostly enough after a shell or two, so each is searched for; cells are sorted after a few.
     for _ in range(PASSES):
         nearest = BEYOND
         for row in range(len(keys)):
@@ -157,7 +157,7 @@ def scan(point: Floats, cells: Cells, rule: Rule, tally: Tally) -> float:
 
 @compiled
 def _scan_sorted(last: int, cells: Cells, rule: Rule, tally: Tally) -> float:
-    """Go on with the cells beyond a key, from a heap."""
+    """Continue with the cells beyond a key, from a heap."""
     keys, heap = tally.keys, tally.heap
     size = 0
     for row in range(len(keys)):
@@ -183,9 +183,9 @@ def _scan_sorted(last: int, cells: Cells, rule: Rule, tally: Tally) -> float:
 def score_points(
     points: Floats, cells: Cells, rule: Rule, visits: int, arena: Arena, tally: Tally, output: Floats
 ) -> None:
-    """Score each point: by a walk, and where ``visits`` cells do not settle it, by a scan.
+    """Score each point by a walk, and if ``visits`` cells are not enough, by a scan.
 
-    Where cells are keyed there is nothing to scan: a walk of that many visits has run out.
+    Keyed cells cannot be scanned: a walk of that many visits counts as having run out.
     """
     for number in range(len(points)):
         known = False

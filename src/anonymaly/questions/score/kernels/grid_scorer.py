@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From released cells to a function that scores points, on as many threads as there are cores."""
+"""The function that scores points by released cells, on all cores."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from anonymaly.questions.score.methods.method import Body, Scorer
 
 HELD_VISITS = 2**10  # of a held model's walk, which then counts as having run out
 MOST_VISITS = 2**14
-# A visit takes about as long as adding up so many coordinates of a scan.
+# The number of a scan's coordinates that are added up in the time of one visit.
 VISIT = 300
 FEWEST_POINTS = 256  # for a thread of their own
 
 
 def multipliers(dimensions: int) -> Words64:
-    """Return an odd constant for each axis, of which sums make hashes."""
+    """Return an odd constant for each axis; a cell's hash is a sum of their multiples."""
     # Steps of the golden ratio's fraction, mixed as in SplitMix64: fixed, and without small relations.
     words = np.arange(1, dimensions + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -57,11 +57,11 @@ def make_scorer(body: Body, rule: Rule, rate: Fraction, *, held: bool) -> Scorer
     factors = multipliers(dimensions)
     counts = np.ascontiguousarray(body["counts"], np.int64)
     slots = make_slots(coordinates, factors)
-    # A published model draws nothing; what a file says of its rate is not even looked at.
+    # A published model draws nothing, so the rate in its file is not read.
     drawn = rate if held else Fraction(1)
     table = geometric_table(drawn.numerator, drawn.denominator)
     key = body["key"].tobytes() if held else bytes(32)
-    # Where a walk costs more than a scan, the scan has been cheaper from the start: no more than twice that.
+    # Once a walk has cost as much as a scan, the scan takes over: no more than twice the scan's time in all.
     visits = HELD_VISITS if held else min(MOST_VISITS, len(counts) * dimensions // VISIT)
 
     def work(points: Floats, output: Floats) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From noisy histograms to scores: smoothing, shrinking and adding up. All of it is post-processing.
+"""Scores from noisy histograms by smoothing, shrinking and adding up. All of it is post-processing.
 
 A point's score is how much rarer its cells are than they would be if every column were spread evenly and
 columns had nothing to do with each other, as a logarithm:
@@ -25,7 +25,7 @@ def column_tables(noisy: Integers, deviation: float) -> Floats:
     """Return, for each cell of each column's histogram, how much rarer than even it is.
 
     Counts are smoothed with their neighbours', cut off at 0 and, before the logarithm, raised by one record
-    and one standard deviation of the noise in them: what noise alone could make counts for nothing.
+    and one standard deviation of their noise, so that differences as small as the noise hardly matter.
 
     Examples
     --------

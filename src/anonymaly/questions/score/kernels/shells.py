@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled sums over shells of a walk: cells of the same key are counted together.
+"""The compiled sums over the shells of a walk: cells of the same key are counted together.
 
-So no order among them has to be chosen, and the score is the same however they are met.
+So no order among them has to be chosen, and the score does not depend on the order of the walk.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BEFORE, INSIDE, AT, OPEN = 0, 1, 2, 3
 
 
 def make_tally(cells: int) -> Tally:
-    """Return memory for scans of so many cells."""
+    """Return memory for scans of that many cells."""
     return Tally(np.zeros(4, np.int64), np.zeros(1), np.empty(cells, np.int64), np.empty(cells, np.int64))
 
 
@@ -78,13 +78,13 @@ def is_new(tally: Tally, key: int) -> bool:
 
 @compiled
 def is_enough(tally: Tally, rule: Rule) -> bool:
-    """Say whether the records met are as many as are wanted."""
+    """Say whether enough records have been met."""
     return tally.whole[OPEN] == 1 and tally.whole[BEFORE] + tally.whole[INSIDE] >= rule.neighbours  # type: ignore[no-any-return]
 
 
 @compiled
 def found(tally: Tally, rule: Rule) -> float:
-    """Return the score of a walk whose last shell was enough: of that, only those missing are counted."""
+    """Return the score of a walk whose last shell was enough: only the missing records of it count."""
     if not rule.weighted:
         return _distance(tally, rule)
     missing = rule.neighbours - tally.whole[BEFORE]
@@ -93,7 +93,7 @@ def found(tally: Tally, rule: Rule) -> float:
 
 @compiled
 def ran_out(tally: Tally, rule: Rule) -> float:
-    """Return the score of a walk that met too few: those missing lie at the depth, wherever they are."""
+    """Return the score of a walk that met too few records: the missing ones count as at the depth."""
     if not rule.weighted:
         return rule.depth
     missing = rule.neighbours - tally.whole[BEFORE] - tally.whole[INSIDE]

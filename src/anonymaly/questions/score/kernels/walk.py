@@ -44,7 +44,7 @@ class Arena(NamedTuple):
 
 
 def make_arena(multipliers: Words64, width: int, visits: int) -> Arena:
-    """Return memory for walks of up to so many visits over cells ``width`` on each axis."""
+    """Return memory for walks of up to ``visits`` visits over ``width`` cells on each axis."""
     dimensions, nodes = len(multipliers), 3 * visits + 1
     return Arena(
         np.zeros(2, np.int64),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of scoring methods, and which of them ``auto`` is: a rule that never looks at rows."""
+"""The table of scoring methods, and the rule by which ``auto`` picks one, which never looks at rows."""
 
 from __future__ import annotations
 

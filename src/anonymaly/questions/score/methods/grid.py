@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grid method (Rauch, Olatunji and Khosla 2021): noisy counts of cells, walked until k are found."""
+"""The grid method (Rauch et al. 2021): noisy counts of cells, walked until k records are found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anonymaly.errors import InputError
 from anonymaly.noise import laws
 from anonymaly.questions.score.methods.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
 from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS, Lattice, axes_in_index
-from anonymaly.questions.score.methods.method import Body, MethodFacts, Scorer, ScoringMethod
+from anonymaly.questions.score.methods.method import FRESH_COPY, Body, MethodFacts, Scorer, ScoringMethod
 from anonymaly.questions.score.methods.publishing import DENSEST, release_cells, threshold_for
 from anonymaly.questions.score.options import (
     HIGHEST_THRESHOLD,
@@ -43,7 +43,7 @@ MOST_PUBLISHED = 2**22  # cells, on average
 
 @dataclass(frozen=True)
 class GridMethod(ScoringMethod):
-    """Cells of a lattice over the unit cube; the score is how far one must go to meet enough records."""
+    """Cells of a lattice over the unit cube; the score is the distance at which enough records are met."""
 
     name: ClassVar[str] = "grid"
     options: ClassVar[tuple[str, ...]] = METHOD_OPTIONS["grid"]
@@ -70,13 +70,13 @@ class GridMethod(ScoringMethod):
             raise InputError(
                 f"{cells} cells on each of {facts.dimensions} axes are more than 2^200 in all",
                 field="cells",
-                next_step="Take fewer columns, or the method for many: method='marginals'.",
+                next_step="Use fewer columns, or the method for many columns: method='marginals'.",
             )
         if form == "held" and facts.dimensions > axes_in_index(cells):
             raise InputError(
-                f"a held model of {cells} cells an axis has at most {axes_in_index(cells)} columns",
+                f"a held model of {cells} cells per axis has at most {axes_in_index(cells)} columns",
                 field="form",
-                next_step="Take fewer cells, or the published form.",
+                next_step="Use fewer cells, or the published form.",
             )
         distance = given.get("distance", "manhattan")
         _refuse_long_walks(facts.dimensions, cells, distance)
@@ -95,7 +95,7 @@ class GridMethod(ScoringMethod):
 
     @classmethod
     def needs_records(cls, options: Mapping[str, Any]) -> bool:
-        """The rule for the number of cells looks at how many records there are to fill them."""
+        """Say whether the rule for the number of cells is used: it needs the number of records."""
         return options.get("cells") is None
 
     @property
@@ -118,7 +118,7 @@ class GridMethod(ScoringMethod):
         grid = super().restore(dimensions, parameters)
         whole = [grid.cells, grid.neighbours, 0 if grid.threshold is None else grid.threshold]
         if (
-            # Not read before it is known to be short: 1e999999999 is a number, too.
+            # Its length is checked before it is read: 1e999999999 is a number, too.
             RATE.fullmatch(grid.rate) is None
             or Fraction(grid.rate) <= 0
             or not all(type(item) is int for item in whole)
@@ -144,14 +144,14 @@ class GridMethod(ScoringMethod):
         """Publish the cells above the threshold, or freeze exact counts with a fresh key."""
         cells, records = self.lattice.unpack(counts)
         if self.held:
-            # One key a release, never another's: 256 bits that nobody has seen (Lemma 4).
+            # A fresh key for each release: 256 bits that nobody has seen (Lemma 4).
             key = noise.uniform(2**256).to_bytes(32, "little")
             return {"cells": cells, "counts": records, "key": np.frombuffer(key, np.uint8)}
         kept, noisy = release_cells(cells, records, self.lattice, self.threshold, rate, noise)
         return {"cells": kept.astype(_narrow(self.cells)), "counts": noisy}
 
     def check(self, body: Body) -> None:
-        """Refuse arrays that are no cells with counts."""
+        """Refuse arrays that are not cells with counts."""
         cells, counts = body["cells"], body["counts"]
         fits = cells.ndim == 2 and cells.shape == (len(counts), self.dimensions) and counts.ndim == 1
         if (
@@ -160,9 +160,9 @@ class GridMethod(ScoringMethod):
             or cells.dtype.kind != "u"
             or counts.dtype != np.int64
         ):
-            raise InputError("holds no cells with counts", field="model")
+            raise InputError("holds no cells with counts", field="model", next_step=FRESH_COPY)
         if cells.size and int(cells.max()) >= self.cells:
-            raise InputError("has a cell outside its lattice", field="model")
+            raise InputError("has a cell outside its lattice", field="model", next_step=FRESH_COPY)
 
     def scorer(self, body: Body) -> Scorer:
         """Return the walk over the released cells."""
@@ -185,16 +185,16 @@ class GridMethod(ScoringMethod):
             weighted=self.weighted,
             from_cell=self.origin == "cell",
             depth=self.depth,
-            # All cells at that distance, however far from the point's own.
+            # All cells at that distance, however far from the point's own cell.
             farthest=min((within + 1) << APART_BITS, 2**62) - 1,
         )
 
     def score_range(self, body: Body) -> tuple[float, float]:
-        """Return 0 and what a walk that met nothing scores."""
+        """Return 0 and the score of a walk that met nothing."""
         return 0.0, self.depth * (self.neighbours if self.weighted else 1)
 
     def expect(self, facts: MethodFacts) -> Expectation:
-        """Say what noise each cell has, and how many cells hold nothing else."""
+        """Say what noise each cell has, and how far off its count may be."""
         deviation = laws.two_sided_geometric_deviation(facts.rate)
         noise = (
             f"two-sided geometric on each of {self.lattice.size:,} cells, standard deviation {deviation:.4g}"
@@ -226,7 +226,7 @@ def _threshold(given: int | None, lattice: Lattice, rate: Fraction) -> int | Non
         return threshold_for(lattice, rate, FALSE_CELLS)
     if lattice.size > DENSEST and given < threshold_for(lattice, rate, Fraction(MOST_PUBLISHED)):
         raise InputError(
-            f"so many of {lattice.size:,} cells would reach {given} that no file could hold them",
+            f"too many of {lattice.size:,} cells would reach {given} for a file to hold them",
             field="threshold",
             next_step="Leave it out, or give a larger one.",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a grid's parameters are chosen where nobody gave them: from public facts alone.
+"""The rule for a grid's parameters that were not given, from public facts alone.
 
 The numbers were chosen on six public tables of 3 to 30 columns at ε from 0.15 to 5, by the area under the
 curve of five splits. Distances from the point's own cell did better than from the point itself: with cells
@@ -21,8 +21,8 @@ MOST_CELLS_BY_RULE = 32
 def cells_for(facts: MethodFacts) -> int:
     """Return the number of cells on an axis: (records · rate)^(1/max(3, d/2)), at least two.
 
-    Half of the columns, because records lie near few of the directions there are; never less than three, as
-    for a histogram of one column, whose error is least at about the cube root.
+    Half of the columns, because records spread along few of all directions; at least three, as for a
+    histogram of one column, whose error is smallest at about the cube root.
 
     Examples
     --------

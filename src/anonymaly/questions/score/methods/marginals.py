@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The method for many columns: noisy histograms of each column and, where they pay, of each pair of columns.
+"""The method for many columns: noisy histograms of each column and, where useful, of each pair of columns.
 
 Every record is counted once in each histogram, so noise grows with the number of columns (or of pairs), not
 with the number of cells: that is why it works where a grid over all columns at once is nearly empty.
@@ -20,7 +20,14 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
-from anonymaly.questions.score.methods.method import Body, MethodFacts, Scorer, ScoringMethod, coordinate
+from anonymaly.questions.score.methods.method import (
+    FRESH_COPY,
+    Body,
+    MethodFacts,
+    Scorer,
+    ScoringMethod,
+    coordinate,
+)
 from anonymaly.questions.score.options import METHOD_OPTIONS
 
 if TYPE_CHECKING:
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
 BINS_FACTOR = 1.5
 FEWEST_BINS, MOST_BINS = 4, 256
 # Pairs get three tenths (half, where they are no more than columns), and only where 1.5·∛(t of one pair)
-# gives five bins a side: below that they were measured to cost the columns more than they told.
+# gives five bins per side: with fewer, they were measured to cost the columns more than they add.
 PAIR_SHARE, FEW_PAIRS_SHARE = Fraction(3, 10), Fraction(1, 2)
 FEWEST_PAIR_BINS, MOST_PAIR_BINS = 5, 16
 MOST_PAIRED_COLUMNS = 40  # 780 pairs; the engine counts each record once for each of them
@@ -87,7 +94,7 @@ class MarginalsMethod(ScoringMethod):
 
     @classmethod
     def plan(cls, options: Mapping[str, Any], facts: MethodFacts) -> Self:
-        """Return the method with the bins given; the rule fills in the others."""
+        """Return the method with the given bins; the rule chooses the others."""
         bins, pair_bins = options.get("bins"), options.get("pair_bins")
         if pair_bins is None:
             pair_bins = _pair_bins(facts)
@@ -128,7 +135,7 @@ class MarginalsMethod(ScoringMethod):
         import ibis  # noqa: PLC0415  (half a second that a preview does not need)
 
         axes, side = range(self.dimensions), self.pair_bins
-        # Bins first, in a step of their own: engines would compute them anew for every pair.
+        # Bins first, in a step of their own: engines would compute them again for every pair.
         bins = {f"b{axis}": _bin(cube, axis, self.bins) for axis in axes}
         sides = {f"s{axis}": _bin(cube, axis, side) for axis in axes if side}
         binned = cube.select(**bins, **sides)
@@ -167,7 +174,7 @@ class MarginalsMethod(ScoringMethod):
             body[name].shape == shape and body[name].dtype == kinds[name] for name, shape in shapes.items()
         )
         if not fits or not (np.isfinite(body["deviations"]) & (body["deviations"] >= 0)).all():
-            raise InputError("does not hold the histograms it should", field="model")
+            raise InputError("does not hold the histograms it should", field="model", next_step=FRESH_COPY)
 
     def scorer(self, body: Body) -> Scorer:
         """Return a function that adds up, over all histograms, how rare a point's cells are."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scoring method is: the one protocol between the question, its methods and the released model.
+"""`ScoringMethod`, the interface between the question, its methods and the released model.
 
 The question reads the reference records into the unit cube (`space.py`), lets the method count them there
 on the engine (`summary.py`), lets it release the counts with exact noise, and wraps what was released in a
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from anonymaly.noise import Noise
 
+# The next step when a file holds something else.
+FRESH_COPY = "Take a fresh copy of the model's file, or save the model again."
 # What a method releases: named arrays of numbers, no objects. They are all that a saved model holds besides
 # the method's name, its parameters and the columns.
 Body = Mapping[str, npt.NDArray[Any]]
@@ -39,16 +41,16 @@ def coordinate(axis: int) -> str:
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """All that a rule for parameters may look at; nothing here depends on a row.
+    """The public facts that a rule for parameters may use; nothing here depends on a row.
 
-    ``rate`` is ε for one histogram in which every record is counted once: the share of the charge over
-    how much one person can change such counts in all (m rows: m, and 2m where a person is replaced). Noise
+    ``rate`` is ε for one histogram in which every record is counted once: the share of the charge divided by
+    how much one person can change such counts in all (m rows: m, and 2m if a person is replaced). Noise
     of rate ``rate`` on one histogram spends the share; K histograms spend it at ``rate / K`` each.
     """
 
     dimensions: int
     rate: Fraction
-    records: int | None = None  # public, or counted by a stage of its own; None where nobody said
+    records: int | None = None  # public, or counted by a stage of its own; None if unknown
 
 
 class ScoringMethod(ABC):
@@ -78,7 +80,7 @@ class ScoringMethod(ABC):
 
     @classmethod
     def needs_records(cls, options: Mapping[str, Any]) -> bool:
-        """Say whether the rule needs ``facts.records``: where nobody gave them, a stage counts them first."""
+        """Say whether the rule needs ``facts.records``; if they were not given, a stage counts them first."""
         return False
 
     @abstractmethod
@@ -92,7 +94,7 @@ class ScoringMethod(ABC):
 
     @abstractmethod
     def count(self, cube: ir.Table) -> ir.Table:
-        """Return what is counted, as an Ibis expression: the only view of the reference data a method gets.
+        """Return what is counted, as an Ibis expression: a method gets no other view of the reference data.
 
         ``cube`` has one row a record and the columns ``coordinate(0)`` … ``coordinate(dimensions - 1)``,
         doubles from 0 to 1 without nulls. The result must be small whatever the rows are.
@@ -107,7 +109,7 @@ class ScoringMethod(ABC):
 
     @abstractmethod
     def check(self, body: Body) -> None:
-        """Raise InputError unless the arrays are such as ``release`` returns: a file may hold anything."""
+        """Raise InputError unless ``release`` could have returned these arrays: a file may hold anything."""
 
     @abstractmethod
     def scorer(self, body: Body) -> Scorer:
@@ -118,7 +120,7 @@ class ScoringMethod(ABC):
 
     @abstractmethod
     def score_range(self, body: Body) -> tuple[float, float]:
-        """Return bounds of all scores, from what was released alone: where a threshold is looked for."""
+        """Return bounds of all scores, from what was released alone; a threshold lies between them."""
 
     @abstractmethod
     def expect(self, facts: MethodFacts) -> Expectation:

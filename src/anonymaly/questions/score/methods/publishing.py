@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise on every cell of a lattice, and publishing those that reach a threshold (Lemmas 2 and 3).
+"""The release of a lattice: noise on every cell, and those that reach a threshold (Lemmas 2 and 3).
 
-A lattice of 10^30 cells cannot be noised cell by cell. Of the cells without a record, how many reach the
-threshold is binomial, which ones is uniform, and by how much they pass it is geometric: drawn so, the result
-has exactly the law of noising all of them.
+A lattice of 10^30 cells cannot be noised cell by cell. Of the cells without a record, the number that reach
+the threshold is binomial, the choice of which ones is uniform, and their excess over it is geometric: drawn
+that way, the result has exactly the law of noising all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Published = tuple[Ranks, Integers]
 def release_cells(
     cells: Ranks, counts: Integers, lattice: Lattice, threshold: int | None, rate: Fraction, noise: Noise
 ) -> Published:
-    """Return the cells whose noisy count reaches the threshold, in order; all cells without one."""
+    """Return the cells whose noisy count reaches the threshold, in order; all cells if there is none."""
     if lattice.size <= DENSEST:
         return release_dense(cells, counts, lattice, threshold, rate, noise)
     if threshold is None:
@@ -50,7 +50,7 @@ def release_dense(
 def release_sparse(
     cells: Ranks, counts: Integers, lattice: Lattice, threshold: int, rate: Fraction, noise: Noise
 ) -> Published:
-    """Noise the cells with records, draw which of the others reach the threshold, and put all in order."""
+    """Add noise to the cells with records, draw which others reach the threshold, and sort all of them."""
     noisy = noise.add_two_sided_geometric(counts, rate)
     kept = noisy >= threshold
     reaching = ExactProbability.logistic(rate * threshold, rate)
@@ -58,13 +58,13 @@ def release_sparse(
     empty = lattice.coordinates(_distinct(number, set(lattice.indices(cells)), lattice.size, noise))
     values = threshold + noise.one_sided_geometric(rate, number)
     found, numbers = np.concatenate([cells[kept], empty]), np.concatenate([noisy[kept], values])
-    # In the order of the cells, so that nothing tells those with records from the others.
+    # In the order of the cells, so that those with records look like the others.
     order = lattice.sorted(found)
     return found[order], numbers[order]
 
 
 def _distinct(number: int, taken: set[int], size: int, noise: Noise) -> list[int]:
-    """Return so many different cells that are not taken, each set of them equally likely."""
+    """Return ``number`` different cells that are not taken, each set of them equally likely."""
     chosen: dict[int, None] = {}
     while len(chosen) < number:
         # Uniform draws without those seen before: each new one is uniform among what is left.
@@ -75,7 +75,7 @@ def _distinct(number: int, taken: set[int], size: int, noise: Noise) -> list[int
 
 
 def threshold_for(lattice: Lattice, rate: Fraction, expected: Fraction) -> int:
-    """Return the smallest threshold that at most so many empty cells reach on average.
+    """Return the smallest threshold that at most ``expected`` empty cells reach on average.
 
     A function of the lattice and the rate alone: how many cells have records plays no part in it.
     """

@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Broken variants of ``count`` and of the parts that every question shares."""
+"""What ``count`` claims, written from its GUARANTEE.md and not from its code, and broken variants.
+
+Among them are faults in the parts that every question shares: the view, the ledger and the noise.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.ask.binding import Binding, Released, Stage
-from anonymaly.audit.case import Case
-from anonymaly.audit.count_case import count_case
+from anonymaly.audit.case import Case, Mass, Sensitivity
 from anonymaly.audit.mutants import Mutant
+from anonymaly.core.epsilon import Number, to_fraction
+from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
+from anonymaly.promise import Database
 from anonymaly.questions.count.binding import CountBinding
 from anonymaly.questions.count.query import Count
 
@@ -27,6 +33,81 @@ logger = logging.getLogger(__name__)
 
 Release = Callable[[Any, Fraction, Noise], Any]
 Change = Callable[[Stage, Any], Stage]
+
+WHERE = "age >= 60 and ward == 'A'"
+COLUMNS: Mapping[str, Domain] = {"age": Interval(0, 120), "ward": Categories(["A", "B"])}
+RECORDS = (
+    {"age": 71, "ward": "A", "name": "Ada"},
+    {"age": 64, "ward": "A", "name": "Ada"},
+    {"age": 58, "ward": "A", "name": "Bob"},
+    {"age": 80, "ward": "B", "name": "Cem"},
+    {"age": 33, "ward": "A", "name": "Dee"},
+    {"age": 62, "ward": "A", "name": "Eve"},
+    {"age": None, "ward": "B", "name": None},
+)
+
+
+def count_case(
+    *,
+    epsilon: Number,
+    adjacency: Adjacency = "add_remove",
+    max_rows: int | None = None,
+    kind: type[Count] = Count,
+) -> Case:
+    """Return ``count`` as an audit sees it.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    max_rows : int, optional
+        Protect persons of up to this many rows; single rows without it.
+    kind : type
+        The question's type: ``Count``, or a broken variant of it.
+
+    Examples
+    --------
+    >>> count_case(epsilon="0.5", max_rows=3).relation
+    Everyone(type='everyone', adjacency='add_remove', rows=3)
+    """
+    rows = max_rows or 1
+    person = None if max_rows is None else "name"
+    query = kind(where=WHERE, epsilon=epsilon)
+
+    def law(records: Database) -> Mass:
+        """Count by hand, and add two-sided geometric noise of rate ε/m: the mechanism of GUARANTEE.md."""
+        centre, rate = _count(records), float(to_fraction(query.cost) / Fraction(rows))
+        return lambda value: math.tanh(rate / 2) * math.exp(-rate * abs(value - centre))
+
+    unit = f"persons with up to {rows} rows" if person else "records"
+    return Case(
+        name=f"count, {unit}, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns=COLUMNS,
+        records=RECORDS,
+        # Lemma 1: the same in both adjacencies.
+        sensitivity={"count": Sensitivity(rows)},
+        # Lemma 2 says that it is attained. From nobody at all, where careless questions go wrong besides.
+        worst_pair=(_matching(rows), () if adjacency == "add_remove" else _not_matching()),
+        law=law,
+        adjacency=adjacency,
+        person=person,
+        max_rows=max_rows,
+    )
+
+
+def _matching(rows: int) -> tuple[dict[str, Any], ...]:
+    return tuple({"age": 60 + place, "ward": "A", "name": "Ida"} for place in range(rows))
+
+
+def _not_matching() -> tuple[dict[str, Any], ...]:
+    return ({"age": 20, "ward": "B", "name": "Jo"},)
+
+
+def _count(records: Database) -> int:
+    return sum(1 for row in records if row["age"] is not None and row["age"] >= 60 and row["ward"] == "A")
 
 
 def _changed(change: Change, **options: Any) -> Case:
