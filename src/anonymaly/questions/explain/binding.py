@@ -15,7 +15,7 @@ from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.value import digest, frozen_items
 from anonymaly.declare.attributes import Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Bins, Domain, Interval
+from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError
 from anonymaly.promise import ContextQuestion, SameValidContexts
@@ -125,13 +125,11 @@ def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
 
 
 def _metric(name: str, columns: Mapping[str, Domain]) -> Interval:
-    domain = columns.get(name)
+    domain = find_domain(name, columns, field="metric")
     if isinstance(domain, Interval):
         return domain
     raise InputError(
-        f"there is no declared column {name!r}"
-        if domain is None
-        else f"{name} is {domain.describe()}, not numeric",
+        f"{name} is {domain.describe()}, not numeric",
         field="metric",
         next_step="Name a column that is declared as an Interval.",
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.readings import code
-from anonymaly.engine import cells as engine_cells
+from anonymaly.engine.cells import RECORDS, count_cells
 from anonymaly.engine.statements import collect
 from anonymaly.questions.explain.binding import ExplainBinding
 from anonymaly.questions.explain.kernels import kernel_type
@@ -56,7 +56,7 @@ class Summary:
 
 def summarise(table: ir.Table, bound: ExplainBinding) -> Summary:
     """Summarise the base cells as the detector's kernel needs them."""
-    counts = count_cells(table, bound)
+    counts = count_others(table, bound)
     need: CellNeed = kernel_type(bound.detector).needs(bound.detector)
     match need:
         case Nearest():
@@ -76,13 +76,13 @@ def in_cells(table: ir.Table, bound: ExplainBinding) -> ir.Table:
     return placed.filter(placed.cell.notnull() & placed.steps.notnull())
 
 
-def count_cells(table: ir.Table, bound: ExplainBinding) -> Counts:
+def count_others(table: ir.Table, bound: ExplainBinding) -> Counts:
     """Count the records of each cell, the record asked about apart."""
-    metric, own = bound.query.metric, bound.space.own_cell
-    measured = table.filter(bound.metric_steps.to_ibis(table[metric]).notnull())
-    same = bound.metric_steps.to_ibis(measured[metric]) == bound.record_steps
-    counts = engine_cells.count_cells(measured, bound.attributes, {"same": same})
-    others, present = counts[engine_cells.RECORDS], bool(counts["same"][own] > 0)
+    steps, metric, own = bound.metric_steps, bound.query.metric, bound.space.own_cell
+    measured = table.filter(steps.to_ibis(table[metric]).notnull())
+    same = steps.to_ibis(measured[metric]) == bound.record_steps
+    counts = count_cells(measured, bound.attributes, {"same": same})
+    others, present = counts[RECORDS], bool(counts["same"][own] > 0)
     if present:
         others[own] -= 1
     return Counts(present, others)

@@ -211,10 +211,9 @@ def share_out(order: Order, work: Callable[[int, int], object], progress: Progre
     prefixes, each = order.prefixes, 1 << order.inner.bits
     step = max(1, -(-prefixes // CHUNKS))
     ranges = [(start, min(start + step, prefixes)) for start in range(0, prefixes, step)]
-    report = progress or (lambda done: None)
 
     def carry_out(part: tuple[int, int]) -> int:
         work(*part)
         return part[1] * each
 
-    in_threads(carry_out, ranges, each=report, alone=prefixes * each <= SMALL)
+    in_threads(carry_out, ranges, each=progress, alone=prefixes * each <= SMALL)
