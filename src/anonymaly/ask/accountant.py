@@ -147,7 +147,8 @@ class Accountant:
         """Read an answer back from the store: the first caller and the last see the same bytes."""
         if reservation.state == "failed":
             raise AnswerFailed(
-                f"question {reservation.seq} was charged ε={to_text(reservation.cost)} and has no answer",
+                f"question {reservation.seq} was charged ε={to_text(reservation.cost)} "
+                "and no answer came of it",
                 next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new "
                 "charge.",
             )

@@ -155,14 +155,14 @@ def test_every_search_returns_a_valid_context(search: str, utility: str) -> None
         assert am.simulate(query, dataset, seed=seed).value in valid
 
 
-def test_progress_is_told_in_groups_and_reaches_all_of_them() -> None:
-    told: list[tuple[str, int, int]] = []
-    with listening(lambda *what: told.append(what)):
+def test_progress_is_reported_in_groups_and_reaches_all_of_them() -> None:
+    reported: list[tuple[str, int, int]] = []
+    with listening(lambda *what: reported.append(what)):
         am.simulate(ask(), declare(many()), seed=1)
     size = len(contexts(declare(many()), ask()).valid)
-    assert told
-    assert {(unit, total) for unit, _, total in told} == {("groups", size)}
-    assert told[-1][1] == size
+    assert reported
+    assert {(unit, total) for unit, _, total in reported} == {("groups", size)}
+    assert reported[-1][1] == size
 
 
 def test_with_much_epsilon_the_exact_search_returns_the_best_context() -> None:

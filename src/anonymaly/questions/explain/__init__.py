@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which group does this record stand out? (000, PCOR)."""
+"""In which group does this record stand out? After Shafieinejad et al. 2021."""

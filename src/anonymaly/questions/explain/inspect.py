@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an owner may look at and nobody else: every context's validity, and how often it stays the same."""
+"""What the owner alone may look at: which contexts are valid, and how often they stay so."""
 
 from __future__ import annotations
 

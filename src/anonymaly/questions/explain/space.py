@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contexts that contain a record, numbered."""
+"""The contexts that contain a record, by number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ContextSpace:
     Parameters
     ----------
     sizes
-        How many values each attribute has.
+        The number of values of each attribute.
     own
         Which of them is the record's.
 

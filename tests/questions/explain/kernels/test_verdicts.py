@@ -153,10 +153,10 @@ def test_larger_spaces_on_several_threads(
     generator = np.random.default_rng(6)
     table = naive.random_table(generator, sizes, 400, np.round(generator.normal(0, 30, 400)))
     kernel = table.kernel(detector)
-    told: list[int] = []
-    verdicts = kernel.valid(told.append)
-    assert told == sorted(set(told))
-    assert told[-1] == table.space.size
+    reported: list[int] = []
+    verdicts = kernel.valid(reported.append)
+    assert reported == sorted(set(reported))
+    assert reported[-1] == table.space.size
     some = generator.integers(0, table.space.size, 200)
     assert np.array_equal(kernel.valid_at(some), verdicts[some])
     for index in some[:15]:

@@ -72,7 +72,7 @@ def choice_by_permutations(utilities: Sequence[int], x: Any) -> list[Any]:
 
 @cache
 def choice_law(utilities: tuple[int, ...], x: Any) -> list[Any]:
-    """The same by the sets of candidates whose flips succeed; 2^n sets rather than n! orders."""
+    """The same by the sets of candidates whose flips succeed; 2^n sets instead of n! orders."""
     best = max(utilities)
     masses = [0 * x] * len(utilities)
     chances = [x ** (best - utility) for utility in utilities]
@@ -212,7 +212,7 @@ def naive_law(
 
 
 def _blind(sets: Sets, valid: frozenset[int], size: int, most: int, tries: int) -> Sets:
-    """Draw contexts uniformly and keep the valid ones, until there are so many different ones."""
+    """Draw contexts uniformly and keep the valid ones, until there are enough different ones."""
     for _ in range(tries):
         later: Sets = {}
         for (found, mass), context in product(sets.items(), range(size)):
