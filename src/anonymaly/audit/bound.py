@@ -89,9 +89,17 @@ def loss_bound(
     """
     one, other = np.asarray(first), np.asarray(second)
     if one.shape != other.shape or one.ndim not in (1, 2) or len(one) < 10:
-        raise InputError("must be equally many answers, ten or more", field="first, second")
+        raise InputError(
+            "must be equally many answers, ten or more",
+            field="first, second",
+            next_step="Draw as many answers on each of the two tables.",
+        )
     if not 0 < alarm < 1 or tests < 1:
-        raise InputError("must be between 0 and 1, shared by at least one test", field="alarm")
+        raise InputError(
+            "must be between 0 and 1, shared by at least one test",
+            field="alarm",
+            next_step="Give a chance of a false alarm such as 1e-6.",
+        )
     cut = len(one) // 5
     confirming = len(one) - cut
     directions = [False] if direction == "forward" else [False, True]
@@ -239,7 +247,11 @@ def exact_loss(first: Mapping[Any, float | Fraction], second: Mapping[Any, float
     """
     for law, field in ((first, "first"), (second, "second")):
         if any(not mass >= 0 for mass in law.values()) or abs(float(sum(law.values())) - 1) > 1e-9:
-            raise InputError("is no probability law", field=field)
+            raise InputError(
+                "is no probability law",
+                field=field,
+                next_step="Give probabilities from 0 on that sum to 1.",
+            )
     losses = [_log_quotient(mass, second.get(outcome, 0)) for outcome, mass in first.items() if mass > 0]
     return max(losses)
 

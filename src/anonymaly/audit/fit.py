@@ -66,7 +66,9 @@ def fit_integers(samples: npt.ArrayLike, mass: Callable[[int], float]) -> Fit:
     """
     values = np.asarray(samples)
     if values.ndim != 1 or values.size == 0:
-        raise InputError("must be a list of at least one number", field="samples")
+        raise InputError(
+            "must be a list of at least one number", field="samples", next_step="Draw some answers first."
+        )
     if values.dtype.kind not in "iu" and not all(float(value).is_integer() for value in values):
         return Fit(0.0, math.inf, 0, values.size)
     values = values.astype(np.int64)
@@ -99,11 +101,19 @@ def _window(centre: int, mass: Callable[[int], float]) -> tuple[int, npt.NDArray
     while half <= WIDEST:
         masses = np.array([mass(value) for value in range(centre - half, centre + half + 1)])
         if (masses < 0).any() or masses.sum() > 1 + 1e-9:
-            raise InputError("is no probability law", field="mass")
+            raise InputError(
+                "is no probability law",
+                field="mass",
+                next_step="Give probabilities from 0 on that sum to 1.",
+            )
         if masses.sum() >= 1 - LEFT_OUT:
             return centre - half, masses
         half *= 2
-    raise InputError("has its mass too far from the samples, or too thinly spread", field="mass")
+    raise InputError(
+        "has its mass too far from the samples, or too thinly spread",
+        field="mass",
+        next_step="Compare with the law of the same question on the same table.",
+    )
 
 
 def _chi_square(observed: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> Fit:
@@ -118,6 +128,6 @@ def _chi_square(observed: npt.NDArray[np.float64], expected: npt.NDArray[np.floa
     pooled, wanted = np.add.reduceat(observed, edges), np.add.reduceat(expected, edges)
     total = int(observed.sum())
     if len(edges) < 2:
-        raise InputError("are too few to fill two cells", field="samples")
+        raise InputError("are too few to fill two cells", field="samples", next_step="Draw more answers.")
     statistic = float(((pooled - wanted) ** 2 / wanted).sum())
     return Fit(float(stats.chi2.sf(statistic, len(edges) - 1)), statistic, len(edges), total)

@@ -12,6 +12,8 @@ from anonymaly.errors import InputError
 
 Label = str | int | bool
 
+MOST_CELLS = 1 << 20  # combinations of values that one question may count
+
 
 @dataclass(frozen=True)
 class Attribute:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.value import digest, frozen_items
-from anonymaly.declare.attributes import Attribute, read_attributes
+from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
 from anonymaly.detectors import DETECTORS, Detector
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from anonymaly.questions.explain.query import Explain
 
 Item = TypeVar("Item")
-
-CELL_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +169,8 @@ def _space(attributes: Sequence[Attribute], own: tuple[int, ...]) -> ContextSpac
     problem = None
     if len(sizes) > MOST_ATTRIBUTES:
         problem = f"are {len(sizes)}; groups are made of at most {MOST_ATTRIBUTES}"
-    elif cells > CELL_LIMIT:
-        problem = f"make {cells:,} base cells; at most {CELL_LIMIT:,} are summarised"
+    elif cells > MOST_CELLS:
+        problem = f"make {cells:,} base cells; at most {MOST_CELLS:,} are summarised"
     elif free > MOST_FREE_BITS:
         problem = f"have {free} values besides the record's own; {MOST_FREE_BITS} can be searched"
     if problem is not None:

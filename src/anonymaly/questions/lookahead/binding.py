@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import cited_model
 from anonymaly.core.rate import noise_rate, rows_moved
-from anonymaly.declare.attributes import Attribute, read_attributes
+from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
@@ -21,8 +21,6 @@ from anonymaly.promise import Relation, SensitiveRecords
 
 if TYPE_CHECKING:
     from anonymaly.questions.lookahead.query import Lookahead
-
-MOST_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
-from anonymaly.declare.attributes import Attribute, read_attributes
+from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import Policy
 from anonymaly.errors import InputError
@@ -24,7 +24,6 @@ from anonymaly.questions.share_histogram.methods.words import expectation
 if TYPE_CHECKING:
     from anonymaly.questions.share_histogram.query import ShareHistogram
 
-MOST_CELLS = 1 << 20
 MOST_EDGES = 10_000  # of one column: the ledger keeps the question, edges and all
 
 
