@@ -269,7 +269,7 @@ def test_a_histogram_is_printed_and_written(run: Run, folder: Path) -> None:
 
 
 SHARED_BADLY = [
-    ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "endings"),
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "known format"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "out"], 2, "(none)"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "nowhere/out.csv"], 2, "no folder nowhere"),
     ([*SAMPLE[:3], "minors", *SAMPLE[4:], "--epsilon", "0.5"], 1, "declared no policy 'minors'"),
