@@ -269,7 +269,7 @@ def test_a_histogram_is_printed_and_written(run: Run, folder: Path) -> None:
 
 
 SHARED_BADLY = [
-    ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "endings"),
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "known format"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "out"], 2, "(none)"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "nowhere/out.csv"], 2, "no folder nowhere"),
     ([*SAMPLE[:3], "minors", *SAMPLE[4:], "--epsilon", "0.5"], 1, "declared no policy 'minors'"),
@@ -342,7 +342,7 @@ def test_a_check_warns_of_a_policy_that_tells_nobody_apart(
     manifest.write_text(manifest.read_text().replace("age >= 18", text))
     done = run("check", "patients.yaml")
     assert done.returncode == 0, "the owner may not have finished, and nothing can be asked by it"
-    assert f"warning: policy adults: `{text}` makes {who} sensitive" in done.stdout
+    assert f"warning: policy adults: `{text}` calls {who} sensitive" in done.stdout
     assert "ready" in done.stdout
     (warning,) = json.loads(run("check", "patients.yaml", "--json").stdout)["warnings"]
     assert who in warning
@@ -352,7 +352,7 @@ def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyP
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anonymaly.questions.count.query.count_matching", interrupt)
+    monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", interrupt)
     done = run("count", "patients.yaml", "--epsilon", "0.1")
     assert done.returncode == 130
     assert "stays charged" in done.stderr

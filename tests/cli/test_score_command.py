@@ -123,7 +123,7 @@ BAD = [
     (["taken.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "'score' already"),
     (["short.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "no column 'bmi'"),
     (["broken.parquet", "-o", "scores.csv", "--epsilon", "1"], 2, "broken.parquet"),
-    (["new.csv", "-o", "scores.csv", "--model", "broken.parquet"], 2, "no model"),
+    (["new.csv", "-o", "scores.csv", "--model", "broken.parquet"], 2, "not a model"),
     (["new.csv", "-o", "scores.csv", "--epsilon", "1", "--form", "held", "--method", "grid"], 1, "stored"),
 ]
 

@@ -150,3 +150,28 @@ def test_a_set_is_refused_where_order_is_part_of_the_value() -> None:
     with pytest.raises(InputError, match="names: has no order"):
         Strict({"a", "b"})
     assert Strict(["b", "a"]).names == ("b", "a")
+
+
+class _Described(Value):
+    """A value with a wrapped description.
+
+    Examples
+    --------
+    >>> _Described(1).number
+    1
+    """
+
+    number: int
+    """How many there are, in a text that is wrapped
+    in the source."""
+    name: str = "one"
+    """What it is called."""
+
+
+def test_a_fields_description_is_one_line_and_stands_in_the_docstring_before_the_examples() -> None:
+    said = "How many there are, in a text that is wrapped in the source."
+    assert _Described.model_fields["number"].description == said
+    parameters = f"Parameters\n----------\nnumber\n    {said}\nname : optional\n    What it is called.\n"
+    assert str(_Described.__doc__).index(parameters) < str(_Described.__doc__).index("Examples")
+    with pytest.raises(InputError, match="Give number: how many there are, in a text that is wrapped"):
+        _Described("many")

@@ -26,6 +26,7 @@ Parameters = Annotated[
 
 class ContextQuestion(Value):
     """The question whose valid contexts must agree, written so that equal questions are equal text.
+
     Examples
     --------
     >>> from anonymaly.core.value import digest, frozen_items

@@ -17,6 +17,7 @@ class Everyone(Stepwise):
 
     Protecting every row by itself is less than protecting persons with one row each: where a table is cut
     to one row per person, another row of that person may take its place.
+
     Examples
     --------
     >>> Everyone().relates([{"age": 30}, {"age": 40}], [{"age": 30}])

@@ -38,6 +38,7 @@ def _exact(value: Any) -> str:
 
 class Guarantee(Value):
     """A promise: for every pair in ``relation``, no answer's probability grows by more than e^ε.
+
     Examples
     --------
     >>> from anonymaly.promise import Everyone

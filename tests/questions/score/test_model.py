@@ -153,7 +153,7 @@ def _rewritten(model: Model, **changes: Any) -> io.BytesIO:
         ({"threshold": 1e9}, "changed after"),
         ({"guarantee": None, "contamination": 0.4}, "changed after"),
         ({"digest": "0" * 64}, "changed after"),
-        ({"format": "another model 2"}, "no model"),
+        ({"format": "another model 2"}, "not a model"),
         ({"method": ["grid"]}, "changed after"),
     ],
 )
@@ -164,7 +164,7 @@ def test_an_edited_file_is_refused(model: Model, changes: dict[str, Any], said: 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "arrays.npz", a=np.arange(3))
-    (tmp_path / "text.model").write_text("no model")
+    (tmp_path / "text.model").write_text("not a model")
     for name in ("arrays.npz", "text.model", "nothing.model", "."):
         with pytest.raises(InputError, match=r"model|cannot read"):
             am.Model.load(tmp_path / name)

@@ -12,6 +12,7 @@ from anonymaly.declare.domain import Categories, Interval
 
 class Count(Query):
     """How many records match?
+
     Examples
     --------
     >>> import anonymaly as am

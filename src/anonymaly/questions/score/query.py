@@ -46,6 +46,7 @@ def _exact_shares(shares: Any) -> Any:
 
 class Score(Query):
     """How unusual is a new record, compared with our reference data?
+
     Examples
     --------
     >>> import anonymaly as am
