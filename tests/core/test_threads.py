@@ -95,4 +95,4 @@ def test_nobody_else_keeps_a_pool() -> None:
     sources = Path(anonymaly.__file__).parent.rglob("*.py")
     pools = [path.name for path in sources if re.search("ThreadPoolExecutor", path.read_text("utf-8"))]
     # A party of a stream has one thread of its own for as long as it lives.
-    assert sorted(pools) == ["courier.py", "threads.py"]
+    assert sorted(pools) == ["carrier.py", "threads.py"]
