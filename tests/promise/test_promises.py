@@ -64,9 +64,9 @@ def test_a_total_may_pass_the_largest_epsilon_of_a_single_question() -> None:
 
 def test_a_guarantee_and_its_relation_are_frozen() -> None:
     promise = Guarantee(Everyone(), 1)
-    with pytest.raises(InputError, match="frozen"):
+    with pytest.raises(InputError, match="is frozen"):
         promise.epsilon = "2"
-    with pytest.raises(InputError, match="frozen"):
+    with pytest.raises(InputError, match="is frozen"):
         promise.relation.rows = 2
     assert {promise: 1}[Guarantee(Everyone(), 1.0)] == 1
 

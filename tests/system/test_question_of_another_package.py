@@ -196,7 +196,7 @@ def test_a_name_that_two_packages_offer_is_nobodys(place: Place) -> None:
 def test_only_other_packages_questions_are_named(place: Place) -> None:
     manifest = place.declare("questions: [count]\n")
     for attempt in (lambda: am.Curator.open(manifest), lambda: place.run("check", str(manifest))):
-        with pytest.raises(InputError, match=r"questions: names .count.*Name only questions of other"):
+        with pytest.raises(InputError, match=r"names .count.* Name only questions of other packages"):
             attempt()
     with pytest.raises(InputError, match=r"questions: must be a list of names.*\['?\"proportion\"\]"):
         am.Dataset("t.csv", name="t", columns={"age": am.Interval(0, 1)}, questions="proportion")
