@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from anonymaly.errors import LedgerError
+from anonymaly.errors import ExtraMissing, LedgerError
 from anonymaly.ledger import Account, Ledger
 
 NANO = 10**9
@@ -166,7 +166,7 @@ def test_a_role_that_may_not_create_tables_is_a_clear_error(postgres: str) -> No
 
 def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(LedgerError, match=r"pip install anonymaly\[postgres\]"):
+    with pytest.raises(ExtraMissing, match=r"pip install 'anonymaly\[postgres\]'"):
         Ledger.open("postgresql://ann@localhost/data")
 
 
