@@ -87,7 +87,7 @@ def test_a_connection_that_ignores_case_is_refused() -> None:
 def test_text_of_an_engine_that_nobody_looked_at_is_refused(tmp_path: Path) -> None:
     connection = ibis.sqlite.connect(tmp_path / "t.sqlite")
     connection.raw_sql("CREATE TABLE t (c TEXT)").close()
-    with pytest.raises(SchemaError, match="sqlite may call texts equal") as refused:
+    with pytest.raises(SchemaError, match="sqlite may compare different texts as equal") as refused:
         read_as(connection.table("t").c, "text", lookup.of(connection.table("t")))
     assert refused.value.field == "source"
 
