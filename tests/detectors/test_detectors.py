@@ -37,13 +37,14 @@ def rows(draw: st.DrawFn) -> tuple[list[int], int]:
     return values, draw(st.integers(0, len(values) - 1))
 
 
-def test_four_detectors_are_found_by_name_with_the_stated_defaults() -> None:
-    assert {
+def test_detectors_are_found_by_name_with_the_stated_defaults() -> None:
+    stated = {
         "grubbs": Grubbs(alpha=0.05),
         "histogram": Histogram(fraction=2.5e-3),
         "lof": LocalOutlierFactor(k=20, threshold=1.5),
         "mad": MedianAbsoluteDeviation(threshold=3.5),
-    } == DETECTORS
+    }
+    assert stated.items() <= DETECTORS.items()
     assert all(detector.name == name for name, detector in DETECTORS.items())
     with pytest.raises(FrozenInstanceError):
         DETECTORS["lof"].k = 3  # type: ignore[attr-defined]

@@ -2,8 +2,8 @@
 """Detectors by name: deterministic rules that say whether one value stands out among others.
 
 A new detector is one file in this folder: a frozen dataclass that derives from `Detector`. It is found by its
-name, and works for every question that tries it group by group. A file with the same name in
-``questions/explain/kernels`` makes it fast.
+name, and works for every question that tries it group by group. A file in ``questions/explain/kernels``
+called like that name makes it fast.
 """
 
 from __future__ import annotations

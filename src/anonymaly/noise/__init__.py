@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact random draws in integers; no other part of the package draws any.
+"""Exact random draws in integers: all the randomness that any release has.
 
 The laws of the noise (`laws`) need no compiled code, which is loaded when `Noise` is first used: a preview
 draws nothing.

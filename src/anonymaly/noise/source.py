@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Noise`, the package's only source of randomness."""
+"""`Noise`, where all releases get their randomness."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymaly.questions.identify import overlap
 from anonymaly.questions.identify.balls import METRICS, Balls
 from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.overlap import most_overlapping
@@ -77,15 +78,35 @@ def test_thousands_of_records_are_bounded_as_by_comparing_all_of_them() -> None:
         assert most_overlapping(points, 0.05, metric) == (near <= 0.1).sum(1).max()
 
 
-@pytest.mark.parametrize("batch", [False, True])
-def test_only_a_batch_imports_compiled_code_before_rows_are_read(batch: bool) -> None:
+@pytest.mark.parametrize("metric", METRICS)
+@settings(max_examples=60, deadline=None)
+@given(
+    points=st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), min_size=1, max_size=30),
+    radius=st.sampled_from([0.0, 1e-6, 0.1, 0.3, 7.0, 500.0]),
+)
+def test_few_records_are_compared_as_the_compiled_counting_compares_many(
+    metric: str, points: list[list[float]], radius: float
+) -> None:
+    # Points a little apart, and points at just the distance that is compared.
+    asked = np.array([*points, *(np.array(points) + 2 * radius)])
+    few = most_overlapping(asked, radius, metric)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(overlap, "FEW", 0)
+        assert most_overlapping(asked, radius, metric) == few
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_only_a_large_batch_imports_compiled_code_before_rows_are_read(many: bool) -> None:
     code = f"""
 import sys
+from anonymaly.questions.identify import overlap
 from anonymaly.questions.identify.query import Identify
 
-example = Identify.examples()[{batch:d}]
-assert example.query.bind(example.dataset().declaration).expectation
+if {many}:
+    overlap.FEW = 1
+for example in Identify.examples():
+    assert example.query.bind(example.dataset().declaration).expectation
 print("numba" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(batch)
+    assert done.stdout.strip() == str(many)

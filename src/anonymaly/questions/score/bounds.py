@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 Bounds = tuple[tuple[float, float], ...]
 
-SMALLEST, LARGEST = (
-    -32,
-    64,
-)  # exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64
+# Exponents: values nearer to 0 than 2^-32 count as 0, those beyond ±2^64 as ±2^64.
+SMALLEST, LARGEST = -32, 64
 MIDDLE = LARGEST - SMALLEST + 1  # the bin of values near 0; positive ones follow, negative ones come before
 BINS = 2 * MIDDLE + 1
 MISTAKE = Fraction(1, 1000)  # the chance that an empty bin of a column is taken for one with records

@@ -26,8 +26,8 @@ def has_kernel(detector: Detector) -> bool:
     Examples
     --------
     >>> from anonymaly.detectors import DETECTORS
-    >>> [name for name, detector in DETECTORS.items() if not has_kernel(detector)]
-    ['mad']
+    >>> has_kernel(DETECTORS["lof"]), has_kernel(DETECTORS["mad"])
+    (True, False)
     """
     return find_spec(f"{__name__}.{detector.name}") is not None
 
