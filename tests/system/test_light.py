@@ -118,6 +118,7 @@ def test_a_preview_and_a_statement_import_no_engine(question: str, tmp_path: Pat
     assert heavy_after(PREVIEW, tmp_path) & ENGINE == set()
 
 
+@pytest.mark.slow
 def test_the_commands_that_read_no_rows_import_no_engine(tmp_path: Path) -> None:
     write_example("count", tmp_path)
     (tmp_path / "example.csv").write_text("age,ward\n30,A\n")

@@ -109,6 +109,7 @@ def run(site: Path, tmp_path: Path) -> Run:
     return run  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 def test_questions_are_answered_and_each_missing_extra_is_named(run: Run) -> None:
     done = run(code=EVERYTHING)
     assert done.returncode == 0, done.stderr
@@ -134,6 +135,7 @@ def test_questions_are_answered_and_each_missing_extra_is_named(run: Run) -> Non
     assert found["heavy"] == []
 
 
+@pytest.mark.slow
 def test_help_names_every_command(run: Run) -> None:
     done = run("--help")
     assert done.returncode == 0, done.stderr
@@ -141,6 +143,7 @@ def test_help_names_every_command(run: Run) -> None:
         assert f" {command} " in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "extra"),
     [
@@ -156,6 +159,7 @@ def test_a_command_says_what_to_install(run: Run, arguments: list[str], extra: s
     assert done.stderr.strip().endswith(f"Run: pip install 'anonymaly[{extra}]'")
 
 
+@pytest.mark.slow
 def test_the_demonstration_needs_no_extra(run: Run) -> None:
     done = run("demo", "--json")
     assert done.returncode == 0, done.stderr

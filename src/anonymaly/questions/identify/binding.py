@@ -25,7 +25,7 @@ import numpy as np
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.arrays import Integers
-from anonymaly.core.epsilon import to_fraction, to_text
+from anonymaly.core.epsilon import to_text
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel
@@ -99,7 +99,7 @@ class IdentifyBinding(Binding):
     def expect(self) -> Expectation:
         """Return the probability of an error by the number of neighbours; it holds whatever the rows are."""
         records, beta = len(self.balls.queries), self.model.beta
-        each = float(to_fraction(self.query.cost) / self.overlap)
+        each = float(self.query.epsilon / self.overlap)
         alone, few, many = self.errors(1, [1, beta, 2 * beta])
         (absent,) = self.errors(0, [0])
         privacy = "differential privacy" if self.protects_everyone else "sensitive privacy"
