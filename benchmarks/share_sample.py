@@ -27,7 +27,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import anonymaly as am
-from anonymaly.ask.reader import view
 from anonymaly.noise import Noise
 from anonymaly.questions.share_sample.binding import bind
 from anonymaly.questions.share_sample.mechanism import kept_probability
@@ -61,7 +60,7 @@ def dataset(path: Path) -> am.Dataset:
 def stream(data: am.Dataset, memory: int | None) -> int:
     """Draw a sample without keeping it; return how many records it has."""
     bound = bind(QUERY, data.declaration)
-    records = non_sensitive_records(view(bound, data), bound.columns)
+    records = non_sensitive_records(data.view(bound.policy), bound.columns)
     noise, kept = Noise.system(), kept_probability(bound.rate)
     chosen = ((batch, np.flatnonzero(noise.bernoulli(kept, batch.num_rows))) for batch in records)
     if memory is None:

@@ -97,7 +97,7 @@ class Accountant:
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
         bound = self.accept(query)
-        earlier = self.find(bound, repeat)
+        earlier = self.find(bound.fingerprint(repeat))
         return Preview(
             query=bound.query,
             guarantee=bound.guarantee,
@@ -108,11 +108,11 @@ class Accountant:
             origin=catalogue.origin(bound.query.question),
         )
 
-    def find(self, bound: Binding, repeat: int) -> Reservation | None:
-        """Return the earlier charge for the same question, if there is one."""
-        return self.ledger.find(self.name, bound.fingerprint(repeat))
+    def find(self, key: str) -> Reservation | None:
+        """Return the earlier charge for the question with this fingerprint, if there is one."""
+        return self.ledger.find(self.name, key)
 
-    def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
+    def reserve(self, bound: Binding, *, key: str, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the earlier charge for the same question."""
         self.store.refuse_unwritable()
         # Only now, when nothing else can be refused, is the declaration written down for good.
@@ -120,7 +120,7 @@ class Accountant:
         return self.ledger.reserve(
             self.name,
             analyst=analyst,
-            key=bound.fingerprint(repeat),
+            key=key,
             cost=bound.query.cost,
             record=_record(bound, repeat),
         )

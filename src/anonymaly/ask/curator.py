@@ -169,11 +169,12 @@ class Curator:
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
-        earlier = self.accountant.find(bound, number)
+        key = bound.fingerprint(number)
+        earlier = self.accountant.find(key)
         if earlier is not None and earlier.state != "reserved":
             return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
-        reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
+        reservation = self.accountant.reserve(bound, key=key, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)

@@ -23,8 +23,7 @@ class Reader:
 
     def ready(self, bound: Binding) -> Draw:
         """Check schema, permission and connection without reading rows; return what draws the answer."""
-        self.dataset.ready()
-        table = view(bound, self.dataset)
+        table = self.dataset.ready(bound.policy)
         return lambda file: self._draw(bound, table, file)
 
     def _draw(self, bound: Binding, table: ir.Table, file: BinaryIO) -> Failed | None:
@@ -51,11 +50,6 @@ class Reader:
         kind = type(cause).__name__
         what = f"{cause.kind} in {cause.template}" if isinstance(cause, EngineFailure) else kind
         return Failed(failure.stage, kind, what, root_cause(failure) if self.dataset.public else None)
-
-
-def view(bound: Binding, dataset: Dataset) -> ir.Table:
-    """Return the view of a table that a question's stages read."""
-    return dataset.table if bound.policy is None else dataset.judged(bound.policy)
 
 
 def root_cause(failure: StageFailure) -> BaseException:

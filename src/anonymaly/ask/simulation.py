@@ -7,7 +7,7 @@ from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import StageFailure
 from anonymaly.ask.query import Query
-from anonymaly.ask.reader import root_cause, view
+from anonymaly.ask.reader import root_cause
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
 from anonymaly.errors import InputError, Refused
@@ -39,7 +39,7 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         )
     bound = query.bind(dataset.with_adjacency(adjacency))
     try:
-        value = bound.answer(view(bound, dataset), Noise.seeded(seed))
+        value = bound.answer(dataset.view(bound.policy), Noise.seeded(seed))
     except StageFailure as failure:
         # The table is public, so the real error helps and harms nobody.
         raise root_cause(failure) from None

@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Released
-from anonymaly.ask.reader import view
 from anonymaly.audit.case import Case
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.recording import Call, RecordingNoise, recorded_lines, recorded_statements
@@ -79,7 +78,7 @@ def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = No
     run in its rows alone. Every stage has coins of its own: one stage's detour does not shift the next one's.
     """
     bound = case.bind()
-    stages, table = case.stages(bound), view(bound, dataset)
+    stages, table = case.stages(bound), dataset.view(bound.policy)
     calls: list[Call] = []
     summaries: dict[str, Any] = {}
     released: dict[str, Any] = {}

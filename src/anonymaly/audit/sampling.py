@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.ask.binding import Released
-from anonymaly.ask.reader import view
 from anonymaly.audit.case import Case
 from anonymaly.noise import Noise
 from anonymaly.noise.source import Probability
@@ -90,7 +89,7 @@ def sample(case: Case, records: Database, count: int, *, seed: int) -> npt.NDArr
     """
     bound = case.bind()
     first, *later = case.stages(bound)
-    table = view(bound, case.dataset(records))
+    table = case.dataset(records).view(bound.policy)
     noise = PooledNoise.seeded(seed)
     summary = first.summarise(table, {})
     answers = []
@@ -120,6 +119,6 @@ def sample_stage(
     bound = case.bind()
     (chosen,) = (item for item in case.stages(bound) if item.name == stage)
     noise = PooledNoise.seeded(seed)
-    table = view(bound, case.dataset(records))
+    table = case.dataset(records).view(bound.policy)
     summary = chosen.summarise(table, dict(released))
     return np.array([chosen.release(summary, dict(released), noise) for _ in range(count)])

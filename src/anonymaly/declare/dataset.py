@@ -120,6 +120,10 @@ class Dataset:
 
         return judged_people(self._typed(), self.declaration, policy)
 
+    def view(self, policy: Policy | None) -> ir.Table:
+        """Return the view for a question: judged by a policy if it needs one."""
+        return self.table if policy is None else self.judged(policy)
+
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         source = self._source
@@ -132,19 +136,20 @@ class Dataset:
                 lines.append(ColumnCheck(name, role, source.type_of(name), source.problem(name, "opaque")))
         return lines
 
-    def ready(self) -> None:
-        """Check connection, permission and columns as a question would find them; reads no rows.
+    def ready(self, policy: Policy | None = None) -> ir.Table:
+        """Return the view for a question, once connection, permission and columns are checked; reads no rows.
 
         A lost connection is opened again. What is still wrong is reported before anything is charged.
         """
         for _ in range(2):
+            view = self.view(policy)
             try:
                 # Engines check names, types and permissions of the whole statement, and then read nothing.
-                collect(self.table.limit(0))
+                collect(view.limit(0))
             except EngineFailure as failure:
                 kind = failure.kind
             else:
-                return
+                return view
             self._source.reopen()
         # Raised outside the handler, so that not even the error's context holds the engine's own words.
         raise SchemaError(

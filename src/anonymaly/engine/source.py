@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 SOURCES = (
     "a CSV or Parquet path (or glob), a DuckDB file or database URL with table=, a frame, or an Ibis table"
 )
-_INHERITED: list[
-    Any
-] = []  # a forked child keeps its parent's handles: closing them would hang or cut both off
+# A forked child keeps its parent's handles: closing them would hang or cut both off.
+_INHERITED: list[Any] = []
 
 
 class Source:

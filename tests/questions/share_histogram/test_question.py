@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.ask.reader import view
 from anonymaly.declare.attributes import Attribute
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone, SensitiveUnderPolicy
@@ -43,7 +42,7 @@ def ask(**fields: Any) -> am.ShareHistogram:
 def test_every_declared_cell_is_counted_and_records_outside_are_in_none() -> None:
     dataset = declare()
     bound = bind(ask(), dataset.declaration)
-    cells = count_judged_cells(view(bound, dataset), bound.by)
+    cells = count_judged_cells(dataset.view(bound.policy), bound.by)
     # A, B, C × three ages; age 121, -1, null and NaN, and wards that are null or undeclared, are nowhere.
     assert cells.every.tolist() == [1, 2, 0, 0, 2, 0, 0, 1, 1]
     assert cells.non_sensitive.tolist() == [0, 1, 0, 0, 2, 0, 0, 0, 1]

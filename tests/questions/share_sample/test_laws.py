@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import anonymaly as am
-from anonymaly.ask.reader import view
 from anonymaly.noise import ExactProbability
 from anonymaly.promise import Database, Guarantee, SensitiveUnderPolicy
 from tests.questions.patients import COLUMNS, POLICY, declare, row
@@ -47,7 +46,7 @@ def law(records: Database, rows: int | None = None) -> Law:
     dataset = declare(list(records), **person)
     bound = QUERY.bind(dataset.declaration)
     (stage,) = bound.stages
-    streamed = stage.summarise(view(bound, dataset), {}).read_all()
+    streamed = stage.summarise(dataset.view(bound.policy), {}).read_all()
     found: Law = defaultdict(Fraction)
     for coins in product([False, True], repeat=len(streamed)):
         kept = sum(coins)

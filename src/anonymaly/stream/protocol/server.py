@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,8 +39,9 @@ class StreamServer(Party):
             raise refused(f"is {MOST_OPEN} windows ahead of what is finished; it will be sent again")
         return self._advance(message)
 
+    @abstractmethod
     def _advance(self, message: Message) -> list[Message]:
-        raise NotImplementedError
+        """Enter a message about an open window; return what follows from it."""
 
     def _gather(self, message: Readings | Shifts) -> bool:
         """Keep a batch; return whether it is new and its window complete with it."""
