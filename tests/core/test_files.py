@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymaly.core.files import PartialFile, appearing, sync_folder
+from anonymaly.core import files
+from anonymaly.core.files import PartialFile, appearing, make_folder, sync_folder
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +116,16 @@ def test_what_is_complete_is_on_the_disk_before_its_name_is(
     assert done == ["file", "name", "folder"]
     sync_folder(tmp_path)
     assert done[-1] == "folder"
+
+
+def test_a_new_folder_and_those_it_lies_in_are_on_the_disk_when_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(files, "sync_folder", lambda path: synced.append(path.name))
+    make_folder(tmp_path / "answers" / "patients", mode=0o700)
+    assert synced == [tmp_path.name, "answers"]
+    assert mode(tmp_path / "answers" / "patients") == 0o700
+    assert mode(tmp_path / "answers") == 0o750
+    make_folder(tmp_path / "answers" / "patients", mode=0o700)
+    assert len(synced) == 2, "nothing was made"

@@ -170,6 +170,18 @@ def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
         Ledger.open("postgresql://ann@localhost/data")
 
 
+def test_the_connection_that_writes_to_a_file_waits_for_the_disk(sqlite: str) -> None:
+    # What that is good for is in tests/audit/system/test_power.py; this holds wherever Python runs.
+    with Ledger.open(sqlite) as ledger:
+        for pragma, value in (("synchronous", 2), ("fullfsync", 1), ("journal_mode", "wal")):
+            found = ledger._session.write(
+                lambda transaction, name=pragma: transaction.connection.exec_driver_sql(
+                    f"PRAGMA {name}"
+                ).scalar_one()
+            )
+            assert found == value, pragma
+
+
 @pytest.mark.parametrize("where", ["database", "session"])
 def test_a_server_that_may_forget_commits_is_refused(postgres: str, where: str) -> None:
     import sqlalchemy as sa

@@ -18,7 +18,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from anonymaly.core.files import PartialFile
+from anonymaly.core.files import PartialFile, make_folder
 from anonymaly.errors import LedgerDamaged, LedgerError
 
 _PARTIAL = "partial."
@@ -62,7 +62,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(folder, mode=0o700)
         except OSError as problem:
             raise LedgerError(
                 f"cannot keep answers in {folder} ({type(problem).__name__})",

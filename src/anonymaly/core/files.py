@@ -25,6 +25,25 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(path: Path, *, mode: int = 0o777) -> None:
+    """Make a folder, and those it lies in, so that their names survive a power cut; it may be there already.
+
+    ``mode`` is for the folder itself.
+
+    Examples
+    --------
+    >>> make_folder(folder / "answers" / "patients", mode=0o700)
+    >>> (folder / "answers" / "patients").is_dir()
+    True
+    """
+    if path.is_dir():
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    path.mkdir(mode=mode, exist_ok=True)
+    sync_folder(path.parent)
+
+
 class PartialFile:
     """A new file under a name that nobody can guess, which gets its final name when it is complete.
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of planted faults: what is broken, and which layer of the audit must see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from anonymaly.audit.cases.count import COUNT_MUTANTS
+from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
+from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
+from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
+from anonymaly.audit.cases.score import SCORE_MUTANTS
+from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS
+from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS
+from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
+from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
+from anonymaly.audit.system.fault import Check, SystemFault
+from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
+from anonymaly.audit.system.power import POWER_FAULTS, power_problems
+
+QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
+    "count": COUNT_MUTANTS,
+    "explain": EXPLAIN_MUTANTS,
+    "identify": IDENTIFY_MUTANTS,
+    "lookahead": LOOKAHEAD_MUTANTS,
+    "score": SCORE_MUTANTS,
+    "share-sample": SHARE_SAMPLE_MUTANTS,
+    "share-histogram": SHARE_HISTOGRAM_MUTANTS,
+}
+SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
+    (ENTROPY_FAULTS, entropy_problems),
+    (POWER_FAULTS, power_problems),
+)
+
+
+@dataclass(frozen=True)
+class PlantedFault:
+    """A line of the table.
+
+    Parameters
+    ----------
+    about : str
+        The question that is broken, or "all questions" for what they share.
+    name : str
+        What is broken.
+    layer : str
+        Which layer of the audit must reject it.
+    is_rejected : callable or None
+        Plants it, runs the layer, and says whether it was rejected. None where that needs a PostgreSQL
+        database and none was given.
+    """
+
+    about: str
+    name: str
+    layer: str
+    is_rejected: Callable[[], bool] | None
+
+
+def planted_faults(*, postgres: Callable[[], str] | None = None) -> tuple[PlantedFault, ...]:
+    """Return every planted fault.
+
+    Parameters
+    ----------
+    postgres : callable, optional
+        Returns the address of an empty PostgreSQL database, another one at each call.
+
+    Examples
+    --------
+    >>> for fault in planted_faults():
+    ...     if fault.layer == "locks":
+    ...         print(f"{fault.about}: {fault.name}")
+    all questions: PostgreSQL's head not locked
+    """
+    return tuple(_lines(postgres))
+
+
+def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
+    for question, mutants in QUESTIONS.items():
+        for mutant in mutants:
+            yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
+    shared = "all questions"
+    for step in RATE_FAULTS:
+        yield PlantedFault(shared, step.name, "rate", partial(_is_wrong, step))
+    for faults, check in SYSTEM:
+        for fault in faults:
+            yield PlantedFault(shared, fault.name, fault.layer, partial(fault.is_rejected, check))
+    for fault in LOCK_FAULTS:
+        rejection = None if postgres is None else partial(_is_rejected_at, fault, postgres)
+        yield PlantedFault(shared, fault.name, fault.layer, rejection)
+
+
+def _is_wrong(step: RateStep) -> bool:
+    return bool(audit_rate(step))
+
+
+def _is_rejected_at(fault: SystemFault, postgres: Callable[[], str]) -> bool:
+    return fault.is_rejected(lambda: lock_problems(postgres()))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fault in what all questions share, and the layer that must notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+SystemLayer = Literal["entropy", "power cut", "locks"]
+Problems = Generator[str]  # violations in words, each told when it is found
+Check = Callable[[], Problems]
+
+
+@dataclass(frozen=True)
+class SystemFault:
+    """A broken variant of the noise, the ledger or the store, and the layer that must notice.
+
+    Parameters
+    ----------
+    name : str
+        What is broken.
+    layer : {"entropy", "power cut", "locks"}
+        Which layer must reject it.
+    planted : callable
+        Returns a block in which the fault is in the code that runs.
+
+    Examples
+    --------
+    >>> from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
+    >>> fault = ENTROPY_FAULTS[0]
+    >>> fault.name, fault.is_rejected(entropy_problems), list(entropy_problems())
+    ('Mersenne Twister', True, [])
+    """
+
+    name: str
+    layer: SystemLayer
+    planted: Callable[[], AbstractContextManager[None]]
+
+    def is_rejected(self, check: Check) -> bool:
+        """Say whether a layer's check finds a violation while the fault is there."""
+        with self.planted(), closing(check()) as problems:
+            return next(problems, None) is not None
+
+
+@contextmanager
+def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+    """Give a module or a class another attribute while the block runs."""
+    before = vars(owner)[name]  # as it stands there: a class method stays one when it is put back
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymaly.audit.system.disk import TOP, watched
+from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.power import POWER_FAULTS, power_moments, power_problems
+from anonymaly.audit.system.sqlite_sync import heard_syncs
+from anonymaly.core.files import appearing, make_folder, sync_folder
+from anonymaly.errors import InputError
+
+
+@pytest.fixture(scope="module", autouse=True)
+def listening() -> None:
+    try:
+        with heard_syncs(lambda file: None, lambda file: None):
+            pass
+    except InputError as problem:
+        pytest.skip(str(problem))
+
+
+def test_a_power_cut_at_any_moment_loses_neither_a_charge_nor_an_answer() -> None:
+    assert list(power_problems()) == []
+
+
+@pytest.mark.parametrize("fault", POWER_FAULTS, ids=lambda fault: fault.name)
+def test_what_is_not_on_the_disk_in_time_is_rejected(fault: SystemFault) -> None:
+    assert fault.is_rejected(power_problems)
+
+
+def test_the_power_is_cut_after_every_step_of_asking(tmp_path: Path) -> None:
+    moments = power_moments(tmp_path, anchored=True)
+    steps = [moment.after for moment in moments]
+    assert {"reported a charge", "began to read rows", "handed over an answer"} <= set(steps)
+    for part in ("ledger/patients.ledger-wal", "anchor/patients.anchor.new", "the folder answers"):
+        assert any(f"synced {part}" in step for step in steps), part
+    assert (moments[-1].draws, len(moments[-1].charged), len(moments[-1].told)) == (2, 2, 2)
+
+
+def test_only_what_was_synced_survives(tmp_path: Path) -> None:
+    root, left = tmp_path / "root", tmp_path / "left"
+    for folder in (root, left):
+        folder.mkdir()
+    with watched(root) as disk:
+        with appearing(root / "durable") as file:
+            file.write(b"bytes")
+        (root / "unsynced name").write_bytes(b"bytes")
+        (root / "renamed").write_bytes(b"bytes")
+        (root / "renamed").rename(root / "unsynced bytes")
+        make_folder(root / "folder" / "inner")
+        (root / "unsynced folder").mkdir()
+        (root / "unsynced name").rename(root / "folder" / "inner" / "moved")
+        image = disk.image()
+        sync_folder(root / "folder" / "inner")
+        later = disk.image()
+    image.restore(left)
+    found = {str(path.relative_to(left)): path.is_file() and path.read_bytes() for path in left.rglob("*")}
+    assert found == {
+        "durable": b"bytes",
+        "unsynced name": b"",
+        "unsynced bytes": b"",
+        "folder": False,
+        "folder/inner": False,
+    }
+    assert list(later.names[Path("folder/inner")]) == ["moved"]
+    assert later.names[TOP] == image.names[TOP]
+
+
+def test_a_file_that_is_written_after_its_sync_is_left_as_it_was_then(tmp_path: Path) -> None:
+    root, left = tmp_path / "root", tmp_path / "left"
+    for folder in (root, left):
+        folder.mkdir()
+    with watched(root) as disk:
+        with appearing(root / "file") as file:
+            file.write(b"first")
+        (root / "file").write_bytes(b"second")
+        disk.image().restore(left)
+    assert (left / "file").read_bytes() == b"first"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import anonymaly.audit
+from anonymaly.ask.catalogue import QUESTIONS
+from anonymaly.audit import faults
+
+
+def test_the_table_holds_every_list_of_planted_faults() -> None:
+    listed = {fault.name for fault in faults.planted_faults()}
+    for module in pkgutil.walk_packages(anonymaly.audit.__path__, "anonymaly.audit."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if name.endswith(("_MUTANTS", "_FAULTS")):
+                assert {fault.name for fault in value} <= listed, f"{module.name}.{name}"
+
+
+def test_every_question_has_planted_faults_and_each_has_a_name_of_its_own() -> None:
+    assert set(faults.QUESTIONS) == set(QUESTIONS)
+    lines = [(fault.about, fault.name) for fault in faults.planted_faults()]
+    assert len(set(lines)) == len(lines)
+
+
+def test_a_line_of_the_table_plants_its_fault_and_says_that_it_was_rejected(postgres: str) -> None:
+    lines = {fault.name: fault for fault in faults.planted_faults(postgres=lambda: postgres)}
+    for name in ("Mersenne Twister", "rounded up", "PostgreSQL's head not locked"):
+        rejected = lines[name].is_rejected
+        assert rejected is not None
+        assert rejected(), name
+
+
+def test_without_a_database_the_faults_that_need_one_are_listed_and_not_run() -> None:
+    assert {fault.layer for fault in faults.planted_faults() if fault.is_rejected is None} == {"locks"}
