@@ -19,6 +19,7 @@ from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
 from anonymaly.audit.system.fault import Check, SystemFault
 from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
+from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
 
 QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
@@ -32,6 +33,7 @@ QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
 }
 SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (ENTROPY_FAULTS, entropy_problems),
+    (OPENING_FAULTS, opening_problems),
     (POWER_FAULTS, power_problems),
 )
 

@@ -22,6 +22,7 @@ def listening() -> None:
         pytest.skip(str(problem))
 
 
+@pytest.mark.slow
 def test_a_power_cut_at_any_moment_loses_neither_a_charge_nor_an_answer() -> None:
     assert list(power_problems()) == []
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
@@ -17,8 +17,12 @@ from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Categories, Domain
 from anonymaly.declare.rules import AnomalyModel
+from anonymaly.engine.statements import collect
 from anonymaly.promise import Database
 from anonymaly.questions.lookahead.query import Lookahead
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 BETA, K = 4, 2
 COLUMNS: Mapping[str, Domain] = {"ward": Categories(["A", "B"])}
@@ -101,8 +105,28 @@ def _broken(**changes: Any) -> Case:
     return lookahead_case(epsilon="1", kind=BrokenLookahead)
 
 
+def _limited(rows: int) -> Case:
+    """Return the case of a lookahead that fails, after the charge, where there are more rows."""
+
+    def limited(stage: Stage) -> Stage:
+        def summarise(table: ir.Table, released: Released) -> Any:
+            if collect(table.count().name("rows")).column("rows")[0].as_py() > rows:
+                raise OverflowError
+            return stage.summarise(table, released)
+
+        return dataclasses.replace(stage, summarise=summarise)
+
+    class BrokenLookahead(Lookahead):
+        def stages(self, bound: Binding) -> tuple[Stage, ...]:
+            return tuple(map(limited, super().stages(bound)))
+
+    return lookahead_case(epsilon="1", kind=BrokenLookahead)
+
+
 LOOKAHEAD_MUTANTS: tuple[Mutant, ...] = (
     Mutant("one step less ahead", "bound", lambda: _broken(least=BETA - K + 1)),
     Mutant("noise on no count but the asked one's", "bound", lambda: _broken(least=1 << 40)),
     Mutant("rate × 2", "bound", lambda: _broken(rate=Fraction(2))),
+    Mutant("a limit on rows", "replay", lambda: _limited(BETA - K)),
+    Mutant("a limit on rows, in the ledger", "ledger", lambda: _limited(BETA - K)),
 )

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SystemLayer = Literal["entropy", "power cut", "locks"]
+SystemLayer = Literal["entropy", "power cut", "locks", "opening"]
 Problems = Generator[str]  # violations in words, each told when it is found
 Check = Callable[[], Problems]
 
@@ -21,7 +21,7 @@ class SystemFault:
     ----------
     name : str
         What is broken.
-    layer : {"entropy", "power cut", "locks"}
+    layer : {"entropy", "power cut", "locks", "opening"}
         Which layer must reject it.
     planted : callable
         Returns a block in which the fault is in the code that runs.
