@@ -23,7 +23,8 @@ from anonymaly.ledger.transaction import Transaction
 ACCOUNT = "patients"
 COST = 10**6
 _WAITING = sa.text(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND application_name = 'anonymaly' AND wait_event_type = 'Lock'"
 )
 
 
