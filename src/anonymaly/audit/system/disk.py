@@ -35,6 +35,7 @@ class Image:
                 (target / name).mkdir(mode=0o700)
                 self.restore(target / name, folder / name)
             else:
+                (target / name).touch(mode=0o600)  # as private as a ledger and its anchor are
                 # A file whose name is on the disk and whose bytes are not is empty.
                 (target / name).write_bytes(self.contents.get(number, b""))
 
