@@ -77,6 +77,13 @@ def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path:
         assert run("owner", "--config", "rooms/owner/config.yaml", "--until", "3").returncode == 0
 
 
+def test_init_says_what_readings_lose_and_what_averages_out(run: Run) -> None:
+    said = " ".join(run("init", "rooms", "--budget", "200").stdout.split())
+    assert "A reading loses at most ε = 5, and 40 of one person ε = 200." in said
+    assert "Sent 1,000 times it is known" in said
+    assert "to the corrector, its distance from the centre within" in said
+
+
 def test_a_party_takes_no_other_partys_file(run: Run) -> None:
     run("init", "rooms")
     refused = run("corrector", "--config", "rooms/detector/config.yaml")

@@ -11,11 +11,13 @@ import yaml
 
 from anonymaly import Interval
 from anonymaly.errors import InputError
+from anonymaly.noise import Noise
 from anonymaly.stream import Column, Corrector, Declaration, LocalTransport, Owner, Sensor
 from anonymaly.stream.programs.setup import example_declaration, set_up
+from anonymaly.stream.protocol.correction import split_suspects
 from anonymaly.stream.protocol.messages import Candidates, Readings, Shifts, Suspects, Thresholds, Verdict
 from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.perturb import Perturbed
+from anonymaly.stream.protocol.perturb import Perturbed, perturb
 from anonymaly.stream.protocol.promise import StreamPromise
 from anonymaly.stream.protocol.suggest import correct
 from tests.stream.protocol.parties import CELSIUS, close, make
@@ -180,3 +182,23 @@ def test_the_first_configuration_shows_the_number(tmp_path: Path) -> None:
             streams = yaml.safe_load(text)["streams"]
             assert {stream["least_suspects"] for stream in streams.values()} == {3}
             assert "&" not in text, "written out for each sensor, so that each can be changed"
+
+
+def test_more_suspects_leave_fewer_windows_in_which_only_one_can_be_meant() -> None:
+    """The table of the page: 400 windows without a fault; six standard deviations, 2e-9 for each share."""
+    declared = Declaration(
+        columns=[ROOM], epsilon=1, window=500, layer=40, parameters={"radius": 2, "neighbours": 25}
+    )
+    draw, noise, model = np.random.default_rng(3), Noise.seeded(5), declared.make_model()
+    counted = []
+    for _ in range(400):
+        perturbed = perturb(declared, draw.uniform(18, 26, (500, 1)), noise)
+        suspects = model.suspects(declared.places(perturbed.values))
+        least = split_suspects(perturbed.shifts, suspects).least
+        # A suspect can be meant if the distance that it would have had lies in range.
+        before = declared.distances(perturbed.values)[suspects] - (least or 0) * declared.precision
+        counted.append((suspects.sum(), ((before >= -0.001) & (before <= 0.501)).sum()))
+    number, meant = np.array(counted).T
+    for least_suspects, share in {1: 0.59, 2: 0.236, 3: 0.075, 5: 0.005}.items():
+        singled_out = ((number >= least_suspects) & (meant == 1)).mean()
+        assert singled_out == pytest.approx(share, abs=6 * (share * (1 - share) / 400) ** 0.5)

@@ -66,7 +66,7 @@ def times_to_half_a_step(column: Column, nano: int) -> int:
     >>> from anonymaly import Interval
     >>> celsius = Column("celsius", range=Interval(18, 26), outer=Interval(-50, 400), step=0.01)
     >>> times_to_half_a_step(celsius, 10**9)
-    1164631
+    1164638
     """
     return math.ceil((2 * _QUARTILE / float(column.rate(nano))) ** 2)
 

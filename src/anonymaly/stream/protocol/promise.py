@@ -95,6 +95,14 @@ class StreamPromise:
             ]
         )
 
+    def summary(self) -> str:
+        """Say in a few lines what readings lose, one by one and together, and what averages out."""
+        one = to_text(self.declaration.cost_of(1))
+        first = f"A reading loses at most ε = {one}"
+        if self.together is not None:
+            first += f", and {self.readings:,} of one person ε = {self.together.epsilon}"
+        return "\n".join([f"{first}.", *self._averaged()])
+
     def describe(self) -> str:
         """Say both halves in plain words."""
         one = to_text(self.declaration.cost_of(1))
