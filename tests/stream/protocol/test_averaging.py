@@ -96,7 +96,7 @@ def test_the_promise_prints_them() -> None:
     assert "Sent 1,000 times it is known, half of the time or more often:" in said
     assert "to the detector within 0.171 celsius (within half a step after about 1,200,000 times)" in said
     assert "to the corrector, its distance from the centre within 0.0181 celsius" in said
-    assert "60 × ε = 1, together 60." in said
+    assert "ε = 60, which is 60 times 1." in said
     assert "ε = 1440 a day, 525600 a year" in said
     plain = promise.to_dict()
     assert plain["by_time"] == {"day": "1440", "year": "525600"}

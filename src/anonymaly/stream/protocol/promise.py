@@ -82,7 +82,7 @@ class StreamPromise:
         return "\n".join(
             [
                 NOT_COVERED,
-                "Servers that follow the protocol, are curious and do not share what they hold: the "
+                "Honest but curious servers, which follow the protocol and do not share what they hold: the "
                 "corrector learns that a reading lay at least as far from the centre as it moved inward. The "
                 f"detector gets no distance for a window with fewer than {least} suspects; for any other it "
                 "gets the smallest move of a suspect, and with it how far one of the suspects lay from the "
@@ -111,7 +111,7 @@ class StreamPromise:
         lines += [f"  ε = {self.beyond.epsilon} against any other reading."]
         if self.together is not None:
             lines += [f"Of all {self.readings:,} readings sent so far, if they are one person's:"]
-            lines += [f"  {self.readings:,} × ε = {one}, together {self.together.epsilon}."]
+            lines += [f"  ε = {self.together.epsilon}, which is {self.readings:,} times {one}."]
         if self.by_time is not None:
             lines += [f"At {self.readings_a_day:,} readings a day, all of them one person's:"]
             lines += [f"  ε = {self.by_time['day']} a day, {self.by_time['year']} a year."]
