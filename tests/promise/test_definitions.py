@@ -188,41 +188,6 @@ def test_the_valid_contexts_are_asked_about_the_relations_own_question() -> None
     assert asked == [QUESTION, QUESTION]
 
 
-def test_readings_are_related_when_old_and_new_lie_within_the_ranges() -> None:
-    relation = ValuesWithin({"v": Interval(0, 10)})
-    expected = {
-        (a, b)
-        for a, b in ROWS.within(naive_everyone().then())
-        if not {2, 3} & {place for place in range(4) if a.count(place) != b.count(place)}
-    }
-    assert ROWS.pairs(relation) == expected
-    assert expected
-
-
-def test_a_persons_readings_are_replaced_one_for_one() -> None:
-    relation = ValuesWithin({"v": Interval(0, 5)}, rows=2)
-    changed = {
-        (a, b)
-        for a, b in PEOPLE.within(naive_everyone(2).then())
-        if len(a) == len(b) and _readings_inside(a, b) and _readings_inside(b, a)
-    }
-    assert PEOPLE.pairs(relation) == changed
-    assert changed
-
-
-def _readings_inside(a: Tiny, b: Tiny) -> bool:
-    """Everyone whose rows in ``a`` differ from theirs in ``b`` is within 0 to 5 there, in all their rows."""
-    changed = [unit for unit in PEOPLE.units(a) if sorted(unit) != sorted(_owned(b, unit[0], a))]
-    return all(PEOPLE.records[place]["v"] <= 5 for unit in changed for place in unit)
-
-
-def _owned(b: Tiny, place: int, a: Tiny) -> list[int]:
-    name = PEOPLE.records[place]["id"]
-    if name is None:
-        return [place] if b.count(place) >= a.count(place) else []
-    return [other for other in b if PEOPLE.records[other]["id"] == name]
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.extras import require
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
@@ -62,6 +62,7 @@ def init(
     from anonymaly.stream.programs.config import ADVICE  # noqa: PLC0415
     from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up  # noqa: PLC0415
     from anonymaly.stream.protocol.declaration import StreamDeclaration  # noqa: PLC0415
+    from anonymaly.stream.protocol.promise import StreamPromise  # noqa: PLC0415
 
     given = example_declaration()
     if declaration is not None:
@@ -79,6 +80,7 @@ def init(
         say("The readings that they declare are an example; give your own with --declaration FILE.")
     if budget is None:
         say(f"Each sensor may spend epsilon={limit}, which is enough for {EXAMPLE_WINDOWS} windows.")
+    say(StreamPromise(given, to_nano(limit, largest=LARGEST_TOTAL) // given.cost_of(1)).summary())
     say("Move each party's folder to its own machine, and have the two servers run by different people.")
 
 

@@ -147,4 +147,7 @@ def _show_summary(summary: dict[str, Any]) -> None:
         found = f"{facts['faults_found']} of {len(facts['faults'])}"
         table.add_row(*plain(name, *map(str, figures), found, f"{facts['spent']:g} of {BUDGET}"))
     out.print(table)
-    say("The detector saw perturbed readings only, the corrector only how far each was moved.")
+    say(
+        "The detector saw perturbed readings and two distances a window, or none, if there were few suspects."
+    )
+    say("The corrector saw how far each reading was moved.")

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictStr, field_v
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import Rule
-from anonymaly.promise.change import Change, Facts, Row
+from anonymaly.promise.change import Change, Facts, Row, Unit
 from anonymaly.promise.relation import Relation, Rows
 
 Ranges = Annotated[
@@ -28,6 +28,8 @@ Ranges = Annotated[
 class ValuesWithin(Relation):
     """Pairs in which one reading is replaced by another and both lie within the ranges.
 
+    A stream is a sequence: a reading is replaced where it stands, and all others stay where they are.
+
     A sensor that adds discrete Laplace noise with e^{-ε·step/width} per column loses Σ ε·|Δ|/width: within
     d ranges of those widths at most d·ε, which is the ε to state with this relation. For values beyond, up
     to a declared outer domain, state the larger Σ ε·outer/width with the outer ranges. With ``rows`` above
@@ -38,6 +40,9 @@ class ValuesWithin(Relation):
     >>> room = ValuesWithin({"celsius": Interval(10, 30)})
     >>> room.relates([{"celsius": 20}], [{"celsius": 25}]), room.relates([{"celsius": 20}], [{"celsius": 99}])
     (True, False)
+    >>> early, late = [11, 12, 13], [12, 13, 19]  # as sets one reading differs, as streams all three
+    >>> room.relates([{"celsius": value} for value in early], [{"celsius": value} for value in late])
+    False
     """
 
     type: Literal["values_within"] = "values_within"
@@ -69,10 +74,11 @@ class ValuesWithin(Relation):
 
     def includes(self, change: Change, facts: Facts) -> bool:
         """Require as many readings after as before, all in range: their number is public in a stream."""
-        if not change.is_one_step(self.adjacency, self.rows):
+        if not change.is_one_step(self.adjacency, self.rows) or len(change.first) != len(change.second):
             return False
         (gone,), (come,) = change.removed, change.added
-        return len(gone.rows) == len(come.rows) and all(map(self._inside, gone.rows + come.rows))
+        person = None if self.rows is None else facts.person
+        return _in_place(change, person, gone, come) and all(map(self._inside, gone.rows + come.rows))
 
     def _inside(self, row: Row) -> bool:
         for name, range_ in self.ranges:
@@ -113,3 +119,14 @@ class ValuesWithin(Relation):
     def for_persons(self, rows: int) -> ValuesWithin:
         """Replace the person's readings one after another."""
         return ValuesWithin(dict(self.ranges), rows=rows)
+
+
+def _in_place(change: Change, person: str | None, gone: Unit, come: Unit) -> bool:
+    """Say whether the two streams differ only where the readings of the one unit stand."""
+    pairs = [(Row.of(old), Row.of(new)) for old, new in zip(change.first, change.second, strict=True)]
+    changed = [(old, new) for old, new in pairs if old != new]
+    if len(changed) > len(gone.rows):
+        return False
+    return person is None or all(
+        (old.value(person), new.value(person)) == (gone.person, come.person) for old, new in changed
+    )

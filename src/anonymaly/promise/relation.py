@@ -47,7 +47,7 @@ class Relation(Value):
         Parameters
         ----------
         first, second : sequence of mappings
-            Two multisets of records; their order means nothing.
+            Two multisets of records; their order means nothing, but for readings of a stream.
         columns : mapping, optional
             The declared columns, for relations that judge records by them.
         person : str, optional

@@ -61,13 +61,12 @@ def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path:
         judged = run("owner", "--config", "rooms/owner/config.yaml", "--until", "2", "--json")
         assert judged.returncode == 0, judged.stderr
         verdicts = [json.loads(line) for line in judged.stdout.splitlines()]
-        assert [(item["number"], item["window"], item["readings"]) for item in verdicts] == [
-            (1, 0, 16),
-            (2, 1, 4),
-        ]
+        assert [item["number"] for item in verdicts] == [1, 2]
+        # By their arrival: a busy machine may judge the short window first.
+        assert {(item["window"], item["readings"]) for item in verdicts} == {(0, 16), (1, 4)}
         told = run("owner", "--config", "rooms/owner/config.yaml", "--after", "1", "--until", "2")
         assert len(told.stdout.splitlines()) == 1
-        assert "room-1, window 1: look at" in told.stdout
+        assert f"room-1, window {verdicts[1]['window']}: look at" in told.stdout
         # 20 readings of ε=5 are left; a file goes on behind what was sent.
         (tmp_path / READINGS).write_text("21\n" * 60)
         spent = run("sensor", "--config", config, "--input", READINGS)
@@ -75,6 +74,13 @@ def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path:
         assert "has stopped sending" in spent.stderr
         assert "36 readings sent, epsilon 180 spent, 20 left" in spent.stdout
         assert run("owner", "--config", "rooms/owner/config.yaml", "--until", "3").returncode == 0
+
+
+def test_init_says_what_readings_lose_and_what_averages_out(run: Run) -> None:
+    said = " ".join(run("init", "rooms", "--budget", "200").stdout.split())
+    assert "A reading loses at most ε = 5, and 40 of one person ε = 200." in said
+    assert "Sent 1,000 times it is known" in said
+    assert "to the corrector, its distance from the centre within" in said
 
 
 def test_a_party_takes_no_other_partys_file(run: Run) -> None:

@@ -63,6 +63,10 @@ def test_the_promise_states_these_numbers() -> None:
     assert "ε = 60" in said
     assert "Not covered by ε" in said
     assert promise.to_dict()["not_covered"] in said
+    for server in ("Honest but curious servers", "A server that deviates", "Both servers together"):
+        assert f"\n{server}" in said
+    assert "ε = 4.625 against any other reading" in said
+    assert "nothing away" not in said
     assert StreamPromise(STREAM, readings=0).together is None
 
 

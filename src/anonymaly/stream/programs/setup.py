@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -31,7 +32,13 @@ def example_declaration() -> StreamDeclaration:
     """Return a stream to try out: a room's temperature, sixteen readings to a window."""
     celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1, scale=1)
     return StreamDeclaration(
-        columns=[celsius], epsilon="5", window=16, layer=30, model="radius", parameters={"radius": 25}
+        columns=[celsius],
+        epsilon="5",
+        window=16,
+        layer=30,
+        model="radius",
+        parameters={"radius": 25},
+        least_suspects=3,
     )
 
 
@@ -144,11 +151,15 @@ def _config(
         _yaml({"peers": peers}),
         "# What is public, from historical data or knowledge of what is measured, never from these readings;",
         "# the same for every party.",
-        _yaml(
-            {"streams": {name: declaration.model_dump(mode="json", exclude_none=True) for name in streams}}
-        ),
+        _yaml({"streams": {name: _public(declaration) for name in streams}}),
     ]
     return "\n".join(parts)
+
+
+def _public(declaration: StreamDeclaration) -> dict[str, Any]:
+    facts = declaration.model_dump(mode="json", exclude_none=True)
+    # Written although it may be the default: whoever runs the corrector should see it.
+    return facts | {"least_suspects": declaration.least_suspects}
 
 
 def _yaml(data: object) -> str:

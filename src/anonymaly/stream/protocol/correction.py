@@ -4,9 +4,11 @@
 Which suspects are kept, and which readings may have been missed, is decided by how far each reading moved
 from the centre (ddiff in the paper, here ``shifts``). Where the paper leaves a case open:
 
-- no suspects: none is confirmed and there is no distance to look beyond, so the second and third layer are
-  empty; the first layer needs neither and stays as it is;
-- one suspect, or all with the same shift: all are confirmed, because there is no gap to divide them;
+- no suspects, or fewer than the declared number: there is no distance to look beyond, so the second and
+  third layer are empty; the first layer needs neither and stays as it is. All suspects are confirmed,
+  whatever their shifts are: what is told of so few must not depend on them;
+- one suspect, if one is enough, or all with the same shift: all are confirmed, because there is no gap to
+  divide them;
 - the gap: as printed, it may lie among readings that moved inward; one suspect that moved far inward, alone,
   then makes all others false, and nearly every outlier is lost (a recall of 0.1 % was measured). A false
   suspect is an ordinary reading that was moved outward, so by default moves inward count as none when gaps
@@ -46,7 +48,9 @@ class Layers:
     covered_far: Booleans
 
 
-def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -> Split:
+def split_suspects(
+    shifts: Integers, suspects: Booleans, gap: Gap = "outward", least_suspects: int = 1
+) -> Split:
     """Divide the suspects at the largest gap between their sorted shifts (Figure 2, step 3).
 
     Parameters
@@ -57,6 +61,8 @@ def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -
         Which of them look like outliers after that (O' in the paper).
     gap
         Which gaps count: between moves ``outward``, or ``any``, as printed.
+    least_suspects
+        With fewer suspects all of them are confirmed and no shift is told; as printed, one is enough.
 
     Examples
     --------
@@ -65,8 +71,8 @@ def split_suspects(shifts: Integers, suspects: Booleans, gap: Gap = "outward") -
     ([True, False, True, False], 5)
     """
     ordered = np.sort(shifts[suspects])
-    if len(ordered) == 0:
-        return Split(np.zeros(len(shifts), np.bool_), None)
+    if len(ordered) < max(1, least_suspects):
+        return Split(suspects.copy(), None)
     # The paper gives the last suspect a gap of 0. Of equal gaps the last one divides.
     compared = np.maximum(ordered, 0) if gap == "outward" else ordered
     gaps = np.append(np.diff(compared), 0)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymaly.stream.protocol.correction import missed_layers, split_suspects
+from anonymaly.core.arrays import Booleans, Integers
+from anonymaly.stream.protocol.correction import Split, missed_layers, split_suspects
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Shifts, Suspects, Thresholds, Verdict
@@ -61,7 +62,7 @@ class Corrector(StreamServer):
         if len(members) != len(shifts):
             # So that the detector does not wait: without distances there is nothing to look for.
             return [Thresholds(sensor, window, None, None), self._give_up(suspects, len(shifts))]
-        least = split_suspects(shifts, members, self.streams[sensor].gap).least
+        least = self._split(sensor, shifts, members).least
         far = None if least is None else least + self.streams[sensor].layer_steps
         thresholds = Thresholds(sensor, window, least, far)
         self._journal.add(thresholds)
@@ -69,18 +70,25 @@ class Corrector(StreamServer):
 
     def _judge(self, message: Candidates) -> list[Message]:
         sensor, window = message.sensor, message.window
-        if not self._journal.parts(sensor, window, Thresholds):
+        told = self._journal.parts(sensor, window, Thresholds)
+        if not told:
             raise refused("answers distances that were never given")
         shifts = self._values(sensor, window, Shifts)
         suspects = self._journal.parts(sensor, window, Suspects)[0].members
         if len(message.near) != len(shifts):
             return [self._give_up(message, len(shifts))]
-        split = split_suspects(shifts, suspects, self.streams[sensor].gap)
+        confirmed = self._split(sensor, shifts, suspects).confirmed
         # A candidate is never a suspect, even if a faulty detector says so.
         near, far = message.near & ~suspects, message.far & ~suspects
-        layers = missed_layers(shifts, suspects, near, far, split.least, self.streams[sensor].layer_steps)
+        # As it was told, not as it would be told now: candidates answer that, and an update may lie between.
+        layers = missed_layers(shifts, suspects, near, far, told[0].near, self.streams[sensor].layer_steps)
         self._journal.finish(sensor, window)
-        return [Verdict(sensor, window, split.confirmed, layers.inward, layers.covered, layers.covered_far)]
+        return [Verdict(sensor, window, confirmed, layers.inward, layers.covered, layers.covered_far)]
+
+    def _split(self, sensor: str, shifts: Integers, suspects: Booleans) -> Split:
+        stream = self.streams[sensor]
+        # Counted here and not by the detector, which might name too few on purpose.
+        return split_suspects(shifts, suspects, stream.gap, stream.least_suspects)
 
     def _give_up(self, message: Message, size: int) -> Verdict:
         """Say that nothing can be judged: the two servers received windows of different length."""

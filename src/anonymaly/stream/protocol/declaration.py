@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field, StrictInt, StrictStr, field_validat
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.rate import noise_rate
-from anonymaly.core.value import FrozenMapping, Number, Ordered, Value
+from anonymaly.core.value import FrozenMapping, Number, Ordered, Value, added
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.correction import Gap
@@ -28,6 +28,7 @@ from anonymaly.stream.protocol.encoding import LARGEST_NUMBER, LARGEST_WINDOW, M
 from anonymaly.stream.protocol.models import SuspectModel, make_model
 
 MOST_STEPS = 2**40  # far below what floats can count, so that rounding to the grid is exact to the step
+COARSER = "Subtract a constant from readings, range and outer domain, or give a coarser step."
 
 Exact = Annotated[str, BeforeValidator(lambda value: to_text(to_nano(value)))]
 
@@ -81,18 +82,49 @@ class Column(Value):
                 field=f"{self.name}.step",
                 next_step="Give a coarser step; the sensor's resolution is enough.",
             )
+        self._check_doubles()
         return self
+
+    def _check_doubles(self) -> None:
+        """Refuse a grid that numbers of 64 bits cannot hold."""
+        farthest = max(abs(float(self.outer.low)), abs(float(self.outer.high)))
+        if math.ulp(farthest) > self.step:
+            raise InputError(
+                f"numbers near {farthest:g} are {math.ulp(farthest):g} apart, and the step is {self.step:g}",
+                field=f"{self.name}.step",
+                next_step=COARSER,
+            )
+        # Such a column could be drawn for, but accounts were charged by the width as written.
+        if self.steps > self.written_steps:
+            raise InputError(
+                f"the range is {self.written_steps:,} steps wide as written and {self.steps:,} as numbers of "
+                "64 bits",
+                field=f"{self.name}.step",
+                next_step=f"{COARSER} What was sent with this one may have lost more than was charged: open "
+                "another account.",
+            )
+
+    @property
+    def written_steps(self) -> int:
+        """The range's width in steps as it is written, one more if its upper end is not on the grid."""
+        return math.ceil((_exact(self.range.high) - _exact(self.range.low)) / _exact(self.step))
 
     @property
     def steps(self) -> int:
-        """The range's width in steps, one more if its upper end is not on the grid (GUARANTEE, lemma 1)."""
-        steps = (_exact(self.range.high) - _exact(self.range.low)) / _exact(self.step)
-        return int(steps) if steps.denominator == 1 else math.floor(steps) + 1
+        """How far apart two readings in range can be on the grid; at least the width as it is written.
+
+        Ends of a range are written as decimal numbers and held as binary ones, so that the grid may be wider
+        than its numbers say (GUARANTEE, lemma 1).
+        """
+        return max(self.written_steps, self._apart(self.range))
 
     @property
     def worst_steps(self) -> int:
         """How far apart two readings can be on the grid, once moved into the outer domain."""
-        low, high = self.to_grid(np.array([self.outer.low, self.outer.high], np.float64))
+        return self._apart(self.outer)
+
+    def _apart(self, ends: Interval) -> int:
+        low, high = self.to_grid(np.array([ends.low, ends.high], np.float64))
         return int(high - low)
 
     def rate(self, nano: int) -> Fraction:
@@ -111,9 +143,17 @@ class Column(Value):
 
     def place(self, numbers: Integers) -> Floats:
         """Return where grid points lie: their distance from the centre in units of the scale."""
-        centre = (self.range.low + self.range.high) / 2 if self.centre is None else self.centre
-        scale = self.range.width if self.scale is None else self.scale
-        return np.asarray((self.range.low - centre + numbers * self.step) / scale, np.float64)
+        return np.asarray((self.range.low - self.middle + numbers * self.step) / self.unit, np.float64)
+
+    @property
+    def middle(self) -> float:
+        """Where distances are counted from."""
+        return (self.range.low + self.range.high) / 2 if self.centre is None else self.centre
+
+    @property
+    def unit(self) -> float:
+        """The unit of distances."""
+        return self.range.width if self.scale is None else self.scale
 
 
 class StreamDeclaration(Value):
@@ -146,6 +186,10 @@ class StreamDeclaration(Value):
     """Moves of distance are rounded to multiples of it before the corrector gets them."""
     gap: Gap = "outward"
     """Which gaps divide the suspects: between moves ``outward``, or ``any``, as printed in the paper."""
+    # Streams were declared without it, and then one suspect was enough, as in the paper. They are read as if
+    # they had asked for two: a corrector that tells less breaks no promise.
+    least_suspects: StrictInt = added(2, ge=1, le=LARGEST_WINDOW)
+    """How many suspects a window must have before the corrector tells the detector a distance."""
 
     if TYPE_CHECKING:
 
@@ -160,6 +204,7 @@ class StreamDeclaration(Value):
             parameters: Mapping[str, Any] | None = None,
             precision: float = 0.001,
             gap: Gap = "outward",
+            least_suspects: int = 2,
             type: str = "stream",
         ) -> None: ...
 

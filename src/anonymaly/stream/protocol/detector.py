@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The detector sees perturbed readings, and never how far they were moved.
+"""The detector sees perturbed readings, and never how far they were moved, but for one suspect a window.
 
 Böhler et al. 2017 call it the analyst.
 """

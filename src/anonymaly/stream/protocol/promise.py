@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream promises: what ε bounds, and what rests on the two servers not sharing."""
+"""What a stream promises: what ε bounds, what averages out, and what rests on what the two servers do."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from typing import Any
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
+from anonymaly.stream.protocol.averaging import Averaged, times_to_half_a_step
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 
 ANY_NUMBER = 10**9  # a batch costs a person the same however many readings of theirs there are elsewhere
+DAYS = 365  # in a year
 NOT_COVERED = (
     "Not covered by ε: what the corrector holds (how far each reading moved, which readings are suspects or "
-    "candidates), the two distances that the detector gets in return, and the verdicts. That these give "
-    "nothing away rests on the detector and the corrector not sharing what they hold: together they know "
-    "every distance from the centre, and with one column every reading up to its mirror image."
+    "candidates), the two distances that the detector gets in return, and the verdicts."
+)
+TOGETHER = (
+    "Both servers together know every distance from the centre, and with one column every reading up to its "
+    "mirror image."
 )
 
 
@@ -33,10 +37,13 @@ class StreamPromise:
     >>> promise = StreamPromise(room, readings=60)
     >>> promise.reading.epsilon, promise.together.epsilon, promise.beyond.epsilon
     ('0.5', '30', '2.5')
+    >>> StreamPromise(room, readings=60, readings_a_day=1440).by_time
+    {'day': '720', 'year': '262800'}
     """
 
     declaration: StreamDeclaration
     readings: int
+    readings_a_day: int | None = None
 
     @property
     def reading(self) -> Guarantee:
@@ -60,15 +67,71 @@ class StreamPromise:
         ranges = {column.name: column.outer for column in self.declaration.columns}
         return Guarantee(ValuesWithin(ranges), to_text(-(-nano.numerator // nano.denominator)))
 
+    @property
+    def by_time(self) -> dict[str, str] | None:
+        """What one person's readings of a day and of a year lose together, if their number is known."""
+        if self.readings_a_day is None:
+            return None
+        spans = {"day": self.readings_a_day, "year": DAYS * self.readings_a_day}
+        return {name: to_text(self.declaration.cost_of(readings)) for name, readings in spans.items()}
+
+    @property
+    def not_covered(self) -> str:
+        """What no ε bounds, by what the servers do: follow the protocol, deviate from it, share."""
+        least = self.declaration.least_suspects
+        return "\n".join(
+            [
+                NOT_COVERED,
+                "Honest but curious servers, which follow the protocol and do not share what they hold: the "
+                "corrector learns that a reading lay at least as far from the centre as it moved inward. The "
+                f"detector gets no distance for a window with fewer than {least} suspects; for any other it "
+                "gets the smallest move of a suspect, and with it how far one of the suspects lay from the "
+                "centre, to the precision. Sometimes only one of them can be meant.",
+                "A server that deviates: a detector gets, once a window, the distance of a reading of its "
+                f"choice, if it names others beside it that moved farther, so that there are {least}. A "
+                "corrector that makes the two distances up learns which perturbed readings lie beyond them, "
+                "and with the moves between which bounds the readings lay before.",
+                TOGETHER,
+            ]
+        )
+
+    def summary(self) -> str:
+        """Say in a few lines what readings lose, one by one and together, and what averages out."""
+        one = to_text(self.declaration.cost_of(1))
+        first = f"A reading loses at most ε = {one}"
+        if self.together is not None:
+            first += f", and {self.readings:,} of one person ε = {self.together.epsilon}"
+        return "\n".join([f"{first}.", *self._averaged()])
+
     def describe(self) -> str:
         """Say both halves in plain words."""
+        one = to_text(self.declaration.cost_of(1))
         lines = ["What the detector sees of one reading:", *_indented(self.reading)]
         lines += ["Of a reading beyond the ranges, which is moved into the outer domain:"]
-        lines += _indented(self.beyond)[:1]
+        lines += [f"  ε = {self.beyond.epsilon} against any other reading."]
         if self.together is not None:
             lines += [f"Of all {self.readings:,} readings sent so far, if they are one person's:"]
-            lines += _indented(self.together)[:1]
-        return "\n".join([*lines, NOT_COVERED])
+            lines += [f"  ε = {self.together.epsilon}, which is {self.readings:,} times {one}."]
+        if self.by_time is not None:
+            lines += [f"At {self.readings_a_day:,} readings a day, all of them one person's:"]
+            lines += [f"  ε = {self.by_time['day']} a day, {self.by_time['year']} a year."]
+        return "\n".join([*lines, *self._averaged(), self.not_covered])
+
+    def _averaged(self) -> list[str]:
+        found = Averaged.of(self.declaration)
+        alone = self.declaration.names[0] if len(self.declaration.columns) == 1 else "in units of the scales"
+        lines = [
+            "The noise on a reading that stays the same averages out. Sent "
+            f"{found.times:,} times it is known, half of the time or more often:"
+        ]
+        for column in self.declaration.columns:
+            exact = float(f"{times_to_half_a_step(column, self.declaration.nano):.2g}")
+            lines += [
+                f"  to the detector within {found.detector[column.name]:.3g} {column.name} "
+                f"(within half a step after about {exact:,.0f} times)"
+            ]
+        lines += [f"  to the corrector, its distance from the centre within {found.corrector:.3g} {alone}"]
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the promise as plain data."""
@@ -78,7 +141,9 @@ class StreamPromise:
             "reading": self.reading.to_dict(),
             "beyond": self.beyond.to_dict(),
             "together": None if together is None else together.to_dict(),
-            "not_covered": NOT_COVERED,
+            "by_time": self.by_time,
+            "averaged": Averaged.of(self.declaration).to_dict(),
+            "not_covered": self.not_covered,
         }
 
     @property

@@ -128,9 +128,15 @@ class Sensor(Party):
         """The ε that may still be spent."""
         return float(to_text(self._account.remaining))
 
-    def promise(self) -> StreamPromise:
-        """Say what is promised of the readings sent so far, and what is not."""
-        return StreamPromise(self.declaration, self.accepted)
+    def promise(self, *, readings_a_day: int | None = None) -> StreamPromise:
+        """Say what is promised of the readings sent so far, and what is not.
+
+        Parameters
+        ----------
+        readings_a_day : int, optional
+            How many readings of one person the sensor takes, to say the loss by day and by year, too.
+        """
+        return StreamPromise(self.declaration, self.accepted, readings_a_day)
 
     def statement(self) -> Statement:
         """Say what was spent, from the ledger."""

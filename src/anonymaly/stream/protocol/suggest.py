@@ -50,7 +50,7 @@ class Corrected:
 def correct(declaration: StreamDeclaration, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
     """Do what the detector and the corrector do with one window."""
     suspects = declaration.make_model().suspects(declaration.places(perturbed.values))
-    split = split_suspects(perturbed.shifts, suspects, gap or declaration.gap)
+    split = split_suspects(perturbed.shifts, suspects, gap or declaration.gap, declaration.least_suspects)
     near = far = np.zeros(len(suspects), np.bool_)
     if split.least is not None:
         distances = declaration.distances(perturbed.values)
