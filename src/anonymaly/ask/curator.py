@@ -218,8 +218,8 @@ class Curator:
     def statement(self) -> Statement:
         """Return what was spent, and what is still promised to whom, as plain data."""
         # The account first: a charge made between the two reads is then only missing from its sum.
-        account = self.accountant.account
-        return Statement.of(account, self.accountant.ledger.reservations(self.dataset.name))
+        account, ledger = self.accountant.account, self.accountant.ledger
+        return Statement.of(account, ledger.reservations(self.dataset.name), ledger.entries(self.dataset.name))
 
     def close(self) -> None:
         """Close the ledger."""
