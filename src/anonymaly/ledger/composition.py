@@ -14,7 +14,7 @@ from anonymaly.ledger.records import Reservation
 from anonymaly.promise import Guarantee
 
 # What `Curator.about` adds to the version of the table.
-_PART = re.compile(r" part [0-9a-f]{16}\Z")
+_PART = re.compile(r"( part [0-9a-f]{16})+\Z")
 
 
 @dataclass(frozen=True)

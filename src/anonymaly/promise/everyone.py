@@ -38,6 +38,11 @@ class Everyone(Stepwise):
             self, adjacency: Adjacency = "add_remove", rows: int | None = None, *, type: str = "everyone"
         ) -> None: ...
 
+    @property
+    def of_single_records(self) -> bool:
+        """Whoever else is there has no say."""
+        return True
+
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
         """Every step."""
         return True

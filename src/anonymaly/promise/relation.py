@@ -107,6 +107,14 @@ class Relation(Value):
         return f"changes by a factor of at most {factor} when one {self.noun} is {verb}"
 
     @property
+    def of_single_records(self) -> bool:
+        """Whether a pair's changed records alone decide if it is in the relation, whatever others there are.
+
+        Only then is a pair of tables in the relation also where it is restricted to a part of their rows.
+        """
+        return False
+
+    @property
     def noun(self) -> str:
         """What one unit is called."""
         return "record" if self.rows is None else "person"

@@ -53,6 +53,11 @@ class SensitiveUnderPolicy(Stepwise):
             type: str = "sensitive_under_policy",
         ) -> None: ...
 
+    @property
+    def of_single_records(self) -> bool:
+        """Whoever else is there has no say."""
+        return True
+
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
         """Cover every addition, and the removal of what is sensitive."""
         columns = facts.declared()
