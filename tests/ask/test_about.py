@@ -17,8 +17,12 @@ from anonymaly.promise import Everyone, SensitiveRecords, SensitiveUnderPolicy, 
 from anonymaly.questions.identify.binding import IdentifyBinding, bind
 
 MODEL = am.AnomalyModel(["age"], radius=1, beta=20, k=2)
-COLUMNS = {"age": am.Interval(0, 120), "ward": am.Categories(["A", "B"]), "consent": am.Flag()}
-RULES = {
+COLUMNS: dict[str, Any] = {
+    "age": am.Interval(0, 120),
+    "ward": am.Categories(["A", "B"]),
+    "consent": am.Flag(),
+}
+RULES: dict[str, Any] = {
     "rare": MODEL,
     "exact": am.AnomalyModel(["ward"], radius=0, beta=20, k=2),
     "open": am.Policy("consent"),
@@ -37,7 +41,7 @@ def curator(tmp_path: Path) -> am.Curator:
     return am.Curator(table, budget=100, adjacency="replace", ledger=tmp_path / "p.ledger")
 
 
-OF_ALL_ROWS = [
+OF_ALL_ROWS: list[Any] = [
     am.Identify(record={"age": 50}, model="rare", epsilon=2),
     am.Lookahead(columns=["ward"], model="exact", epsilon=1),
     am.Explain(record={"age": 50, "ward": "A"}, metric="age", attributes=["ward"], epsilon=1),
@@ -62,7 +66,7 @@ def test_such_an_answer_about_a_part_would_lose_more_than_its_charge(curator: am
     other.loc[39, "age"] = 10.0
     bound = bind(OF_ALL_ROWS[0], curator.declaration)
     tables = (TABLE.to_dict("records"), other.to_dict("records"))
-    assert bound.relation.relates(*tables, columns=COLUMNS)  # type: ignore[arg-type]
+    assert bound.relation.relates(*tables, columns=COLUMNS)
     with_one, with_none = (chance_of_yes(bound, count) for count in (1, 0))
     assert math.log(with_one / with_none) == pytest.approx(19.3, abs=0.1)
 
@@ -80,7 +84,11 @@ def test_promises_to_everyone_and_to_whom_a_policy_protects_are_kept_of_parts(cu
     part.ask(am.Count(epsilon=1))
     part.ask(am.Score(columns=["age"], epsilon=1))
     part.ask(am.ShareSample(policy="open", columns=["age"], epsilon=1))
-    part.ask(am.Identify(record={"age": 50}, columns=["age"], radius=1, beta=20, guarantee="differential", epsilon=1))
+    part.ask(
+        am.Identify(
+            record={"age": 50}, columns=["age"], radius=1, beta=20, guarantee="differential", epsilon=1
+        )
+    )
     assert curator.spent == 4
 
 

@@ -78,7 +78,10 @@ def test_bounds_go_by_position_by_name_or_for_all(kind: Any) -> None:
         given = type(records)(ODD) if not isinstance(records, np.ndarray) else ODD.to_numpy()
         assert np.array_equal(detector.score_samples(given), expected)
         assert detector.n_features_in_ == 2
-    assert kind(bounds=(0, 120), epsilon=4, random_state=1, public=True).fit(RECORDS).model_.space.highs == (120.0, 120.0)
+    assert kind(bounds=(0, 120), epsilon=4, random_state=1, public=True).fit(RECORDS).model_.space.highs == (
+        120.0,
+        120.0,
+    )
     found = kind(bounds=[None, (10, 70)], epsilon=4, random_state=1, public=True).fit(RECORDS).model_.space
     assert found.lows[0] <= 32
     assert found.highs[0] >= 64

@@ -29,7 +29,7 @@ def replaced(one: Part, other: Part) -> int:
 
 
 def test_in_a_sorted_table_a_replaced_record_moves_others_from_fold_to_fold() -> None:
-    """Of 1 to 10 the first becomes 11, and the table stays sorted: eight rows change, where five folds allow five."""
+    """Of 1 to 10 the first becomes 11, and the table stays sorted: eight rows change, and five may."""
     before, after = list(range(1, 11)), list(range(2, 12))
     parts = [training_parts(rows, KFold(5).split(rows)) for rows in (before, after)]
     assert [replaced(*pair) for pair in zip(*parts, strict=True)] == [1, 2, 2, 2, 1]
@@ -46,7 +46,7 @@ def law(rows: Sequence[int], folds: int) -> Counter[tuple[Part, ...]]:
 def test_in_a_secret_order_it_changes_one_row_of_each_part_whatever_the_tables_order(
     size: int, folds: int
 ) -> None:
-    """A coupling: the law after is the law before with 1 renamed, so outcomes pair off, each part one row apart."""
+    """A coupling: the law after is the law before with 1 renamed, so outcomes pair off, a row apart."""
     before, after = list(range(1, size + 1)), list(range(2, size + 2))
     new = size + 1
     expected: Counter[tuple[Part, ...]] = Counter()
@@ -67,7 +67,9 @@ def test_repeated_records_make_no_difference_to_the_law() -> None:
     for value, found in ((1, outcomes[0]), (3, outcomes[1])):
         named: Counter[tuple[Part, ...]] = Counter()
         for parts, orders in followed.items():
-            named[tuple(tuple(sorted(value if row == 0 else row for row in part)) for part in parts)] += orders
+            named[tuple(tuple(sorted(value if row == 0 else row for row in part)) for part in parts)] += (
+                orders
+            )
         assert named == found
 
 

@@ -48,7 +48,9 @@ def test_a_budget_that_was_raised_in_the_lost_part_is_not_bounded_by_the_old_one
     statement = am.Curator(dataset(), ledger=path, anchor=anchor).statement()
     assert statement.to_dict()["promise"] is None
     assert "All together keep at most" not in words(statement)
-    assert "If the budget was raised or a rule was added in the lost part, no bound is known" in str(statement)
+    assert "If the budget was raised or a rule was added in the lost part, no bound is known" in str(
+        statement
+    )
 
 
 def account(**changes: Any) -> Account:
@@ -57,13 +59,17 @@ def account(**changes: Any) -> Account:
 
 
 def epoch(**data: Any) -> Entry:
-    return Entry(7, "epoch", None, "2026-01-01T00:00:00.000+00:00", {"epoch": 1, "accounts": {}, **data}, "ab")
+    return Entry(
+        7, "epoch", None, "2026-01-01T00:00:00.000+00:00", {"epoch": 1, "accounts": {}, **data}, "ab"
+    )
 
 
 def test_a_bound_of_what_was_lost_is_told_only_if_the_anchor_knew_budget_and_rules() -> None:
     bounded = Statement.of(account(), [], [epoch(bounded=True, accounts={"p": 2 * BILLION})])
     assert "answers of up to ε = 2 that are not shown here may exist" in words(bounded)
-    assert "All together keep at most ε = 2, and that only between tables that are neighbours" in words(bounded)
+    assert "All together keep at most ε = 2, and that only between tables that are neighbours" in words(
+        bounded
+    )
     for entries in ([epoch()], [epoch(bounded=False)], [epoch(bounded=True), epoch()], []):
         told = words(Statement.of(account(), [], entries))
         assert "no bound is known" in told

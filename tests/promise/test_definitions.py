@@ -117,7 +117,7 @@ def test_rows_that_a_truncation_may_drop_make_nobody_sensitive() -> None:
 
 
 def test_a_person_with_more_rows_than_are_read_is_covered_unless_rows_make_others_protected() -> None:
-    """What is read of them changes by at most ``rows`` rows, so only a relation that counts rows leaves them out."""
+    """What is read of them changes by ``rows`` rows, so only a relation that counts rows leaves them out."""
     crowd, columns = [{"id": "p", "v": 1}] * 50, PEOPLE.columns
     for relation in (Everyone(rows=2), SensitiveUnderPolicy("adults", POLICY, rows=2)):
         assert relation.relates(crowd, [], columns=columns, person="id")

@@ -229,7 +229,7 @@ def test_a_policy_on_rows_does_not_become_one_on_persons_because_that_would_be_f
 def test_a_mechanism_that_judges_whole_persons_before_it_cuts_them_keeps_the_promise_to_them(
     policy: str, open_rows: set[int]
 ) -> None:
-    """Every row of a person with a sensitive row is held back, and two rows of each of the others are read."""
+    """Every row of a person with a sensitive row is held back; of each of the others two rows are read."""
 
     def part(kind: int, judged: Any) -> Any:
         def law(tiny: Tiny) -> Law:

@@ -228,7 +228,9 @@ class Curator:
         """Return what was spent, and what is still promised to whom, as plain data."""
         # The account first: a charge made between the two reads is then only missing from its sum.
         account, ledger = self.accountant.account, self.accountant.ledger
-        return Statement.of(account, ledger.reservations(self.dataset.name), ledger.entries(self.dataset.name))
+        return Statement.of(
+            account, ledger.reservations(self.dataset.name), ledger.entries(self.dataset.name)
+        )
 
     def close(self) -> None:
         """Close the ledger."""

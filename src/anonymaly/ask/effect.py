@@ -46,14 +46,16 @@ class Effect:
             "protects too; for the others there is no bound any more",
         ]
         if len(self.versions) > 1:
-            lines.append(f"and only to those for whom that is so in every version of {', '.join(self.versions)}")
+            lines.append(
+                f"and only to those for whom that is so in every version of {', '.join(self.versions)}"
+            )
         if protects_nobody(self.after.relation, self.columns):
             lines.append(f"that is {who_is_protected(self.after.relation, self.columns)}")
         return "\n".join(lines)
 
 
 def effect_of(bound: Binding, charges: Sequence[Reservation]) -> Effect | None:
-    """Say what a question would do to the promise of those charged before it; None if it protects no fewer."""
+    """Say what a question would do to the promise of those before it; None if it protects no fewer."""
     lines = compose_charges(charges)
     if not lines:
         return None

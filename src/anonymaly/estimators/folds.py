@@ -37,7 +37,7 @@ class PrivateKFold(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn ha
     """
 
     def __init__(self, n_splits: int = 5) -> None:
-        self.n_splits = KFold(n_splits).n_splits  # which refuses what is no number of folds
+        self.n_splits: int = KFold(n_splits).n_splits  # which refuses what is no number of folds
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:  # noqa: N803
         """Yield the places of the training and test rows of each fold."""

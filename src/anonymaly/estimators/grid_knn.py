@@ -73,8 +73,8 @@ class GridKNN(PrivateDetector):
     >>> import numpy as np
     >>> import anonymaly as am
     >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
-    >>> detector = am.GridKNN(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0, public=True).fit(patients)
-    >>> detector.predict([[45, 24], [119, 69]]).tolist()
+    >>> detector = am.GridKNN(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0, public=True)
+    >>> detector.fit(patients).predict([[45, 24], [119, 69]]).tolist()
     [1, -1]
     """
 

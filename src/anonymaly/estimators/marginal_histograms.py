@@ -59,7 +59,8 @@ class MarginalHistograms(PrivateDetector):
     >>> import numpy as np
     >>> import anonymaly as am
     >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
-    >>> detector = am.MarginalHistograms(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0, public=True)
+    >>> bounds = [(0, 120), (10, 70)]
+    >>> detector = am.MarginalHistograms(bounds=bounds, epsilon=4.0, random_state=0, public=True)
     >>> detector.fit(patients).predict([[45, 24], [119, 69]]).tolist()
     [1, -1]
     """

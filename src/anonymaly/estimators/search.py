@@ -28,7 +28,9 @@ class SearchCost:
 
     fits: int
     nano: int
-    charged: bool = False  # whether an account that promises about replaced records is charged for all of them
+    charged: bool = (
+        False  # whether an account that promises about replaced records is charged for all of them
+    )
     shuffled: bool = False  # whether the folds are those of a secret order
 
     @property
@@ -60,10 +62,10 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
     Folds by position (``KFold``, a number as ``cv``) stay in place where one record is replaced by another,
     which is what a curator's account then promises about, if the order of rows does not follow their values:
     in a sorted table the new record has another place, and those between move from fold to fold.
-    `PrivateKFold` needs no such condition, because its order is drawn in secret. Where a record comes or goes,
-    others move from fold to fold, and the sum says nothing: without a curator it is counted twice, as for
-    one record removed and another added in its place. Folds by value (``StratifiedKFold``, ``GroupKFold``)
-    move others either way, and nothing is promised of them.
+    `PrivateKFold` needs no such condition, because its order is drawn in secret. Where a record comes or
+    goes, others move from fold to fold, and the sum says nothing: without a curator it is counted twice, as
+    for one record removed and another added in its place. Folds by value (``StratifiedKFold``,
+    ``GroupKFold``) move others either way, and nothing is promised of them.
 
     The fits alone are counted. The scores by which a search compares them, and so which candidate it chooses,
     are computed from the test rows without noise, and are not covered.

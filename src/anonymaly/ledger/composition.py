@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an account's charges come to: the relations used, with what was charged under each, and the versions."""
+"""What an account's charges come to: the relations used, what was charged under each, and the versions."""
 
 from __future__ import annotations
 

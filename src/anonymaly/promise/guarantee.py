@@ -53,7 +53,8 @@ class Guarantee(Value):
     record is added or removed.
     Protected: every record: whether they are in the data, and what the data say of them.
     Not protected: people with more than one row, who are protected one row at a time.
-    Rests on: nobody being able to tell ChaCha20's key stream, of which the noise is made, from random numbers.
+    Rests on: nobody being able to tell ChaCha20's key stream, of which the noise is made, from random
+    numbers.
     """
 
     relation: AnyRelation

@@ -88,7 +88,8 @@ def who_is_protected(relation: Relation, columns: Mapping[str, Domain] | None) -
     policies = _policies(relation)
     names = sorted({name for policy in policies for name in policy.predicate(columns).columns()})
     texts = ", ".join(sorted({f"`{policy.text}`" for policy in policies}))
-    return f"nobody with a declared {', '.join(names)}: no such {relation.noun} is sensitive under all of {texts}"
+    who = f"nobody with a declared {', '.join(names)}"
+    return f"{who}: no such {relation.noun} is sensitive under all of {texts}"
 
 
 def protects_nobody(relation: Relation, columns: Mapping[str, Domain]) -> bool:

@@ -64,7 +64,7 @@ class SensitiveRecords(Stepwise):
 
     @property
     def most_rows(self) -> int | None:
-        """As many as are read: a row that is cut off must make nobody protected, its own person among them."""
+        """As many as are read: a row that is cut off must make nobody protected, nor its own person."""
         return self.rows
 
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
@@ -134,7 +134,9 @@ class SensitiveRecords(Stepwise):
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
         if self.threshold == 1:
-            all_of_them = "nobody is" if self.rows is None else f"only persons with more than {self._most()} are"
+            all_of_them = (
+                "nobody is" if self.rows is None else f"only persons with more than {self._most()} are"
+            )
             return f"{all_of_them} left out by {self._rule()}, because its k reaches its beta"
         fewer = f"fewer than {self._crowd()}"
         shown = "an answer may show that they are in the data"
