@@ -23,6 +23,7 @@ from anonymaly.declare.rules import AnomalyModel as AnomalyModel
 from anonymaly.declare.rules import Policy as Policy
 from anonymaly.declare.rules import SameContexts as SameContexts
 from anonymaly.errors import AnonymalyError as AnonymalyError
+from anonymaly.estimators.folds import PrivateKFold as PrivateKFold
 from anonymaly.estimators.grid_knn import GridKNN as GridKNN
 from anonymaly.estimators.marginal_histograms import MarginalHistograms as MarginalHistograms
 from anonymaly.estimators.search import search_cost as search_cost

@@ -17,6 +17,8 @@ AnonymalyError
 ├── ExtraMissing               an optional package is not installed (exit code 2)
 └── AnswerFailed               charged, without an answer; the same words whatever the rows (exit code 1)
 
+NoPromiseWarning is a warning: noise that repeats promises nothing.
+
 No message ever contains a value from a row, a number of rows, or an engine's own error text.
 """
 
@@ -129,6 +131,10 @@ class LedgerBehindAnchor(LedgerError):
 
 class ExtraMissing(AnonymalyError, ImportError):
     """An optional package is not installed; the next step is the command that installs it."""
+
+
+class NoPromiseWarning(UserWarning):
+    """Noise that repeats was asked for, and nothing is promised of what is made with it."""
 
 
 class AnswerFailed(AnonymalyError):

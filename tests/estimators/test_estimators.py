@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
-from anonymaly.errors import BudgetExceeded, InputError, Refused
+from anonymaly.errors import BudgetExceeded, InputError, NoPromiseWarning, Refused
 from anonymaly.questions.score.methods.grid import GridMethod
 
 PRIVATE_THRESHOLD = (
@@ -32,8 +33,8 @@ EXPECTED = {  # a grid's scores tie, which the checks allow for
     }
 }
 CHECKED = [
-    am.GridKNN(bounds=(-20, 20), cells=16, epsilon=20.0, random_state=0),
-    am.MarginalHistograms(bounds=(-20, 20), epsilon=5.0, random_state=0),
+    am.GridKNN(bounds=(-20, 20), cells=16, epsilon=20.0, random_state=0, public=True),
+    am.MarginalHistograms(bounds=(-20, 20), epsilon=5.0, random_state=0, public=True),
 ]
 RECORDS = pd.DataFrame(
     {"age": np.random.default_rng(1).normal(50, 8, 500), "bmi": np.random.default_rng(2).normal(25, 3, 500)}
@@ -52,7 +53,7 @@ def test_scikit_learns_own_checks_hold(estimator: Any, check: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_signs_are_scikit_learns(kind: Any) -> None:
-    detector = kind(bounds=BOUNDS, epsilon=4, contamination=0.05, random_state=1).fit(RECORDS)
+    detector = kind(bounds=BOUNDS, epsilon=4, contamination=0.05, random_state=1, public=True).fit(RECORDS)
     usual, odd = detector.score_samples(ODD)
     assert odd < usual
     assert np.array_equal(detector.score_samples(ODD), -detector.model_.score(ODD.to_numpy()))
@@ -67,18 +68,21 @@ def test_signs_are_scikit_learns(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_go_by_position_by_name_or_for_all(kind: Any) -> None:
-    expected = kind(bounds=BOUNDS, epsilon=4, random_state=1).fit(RECORDS).score_samples(ODD)
+    expected = kind(bounds=BOUNDS, epsilon=4, random_state=1, public=True).fit(RECORDS).score_samples(ODD)
     for bounds, records in (
         ([(0, 120), (10, 70)], RECORDS),
         ([(0, 120), (10, 70)], RECORDS.to_numpy()),
         ({"bmi": (10, 70), "age": (0, 120)}, pl.DataFrame(RECORDS)),
     ):
-        detector = kind(bounds=bounds, epsilon=4, random_state=1).fit(records)
+        detector = kind(bounds=bounds, epsilon=4, random_state=1, public=True).fit(records)
         given = type(records)(ODD) if not isinstance(records, np.ndarray) else ODD.to_numpy()
         assert np.array_equal(detector.score_samples(given), expected)
         assert detector.n_features_in_ == 2
-    assert kind(bounds=(0, 120), epsilon=4, random_state=1).fit(RECORDS).model_.space.highs == (120.0, 120.0)
-    found = kind(bounds=[None, (10, 70)], epsilon=4, random_state=1).fit(RECORDS).model_.space
+    assert kind(bounds=(0, 120), epsilon=4, random_state=1, public=True).fit(RECORDS).model_.space.highs == (
+        120.0,
+        120.0,
+    )
+    found = kind(bounds=[None, (10, 70)], epsilon=4, random_state=1, public=True).fit(RECORDS).model_.space
     assert found.lows[0] <= 32
     assert found.highs[0] >= 64
 
@@ -106,11 +110,23 @@ def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
     assert alone.guarantee_.guarantee == alone.model_.guarantee
     assert alone.guarantee_.guarantee.epsilon == "0.5"
     assert "This fit alone" in str(alone.guarantee_)
-    assert "k fits to them cost k·0.5" in str(alone.guarantee_)
+    assert "k fits to all of them cost k·0.5" in str(alone.guarantee_)  # to their folds they may cost more
     assert "as they were given to fit" in str(alone.guarantee_)
-    seeded = am.GridKNN(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
+    assert "if the order of rows follows their values" in str(alone.guarantee_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_random_state_warns_that_nothing_is_promised_unless_the_records_are_public(kind: Any) -> None:
+    with pytest.warns(NoPromiseWarning, match="random_state makes the noise repeat") as warned:
+        seeded = kind(bounds=BOUNDS, epsilon=0.5, random_state=3).fit(RECORDS)
+    assert [item.filename for item in warned if item.category is NoPromiseWarning] == [__file__]
     assert seeded.guarantee_.guarantee is None
     assert "Nothing is promised" in str(seeded.guarantee_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoPromiseWarning)
+        kind(bounds=BOUNDS, epsilon=0.5, random_state=3, public=True).fit(RECORDS)
+        promised = kind(bounds=BOUNDS, epsilon=0.5).fit(RECORDS).guarantee_
+    assert promised.guarantee is not None
 
 
 def test_a_fit_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +245,7 @@ def test_a_pickled_detector_leaves_its_curator_behind(curator: am.Curator) -> No
 def test_saved_models_have_the_records_own_columns(tmp_path: Path) -> None:
     frame = RECORDS.rename(columns={"age": "Age in years", "bmi": "gewicht/größe²"})
     for kind, seed in ((am.GridKNN, 1), (am.MarginalHistograms, None)):
-        detector = kind(bounds=[(0, 120), (10, 70)], epsilon=4, random_state=seed).fit(frame)
+        detector = kind(bounds=[(0, 120), (10, 70)], epsilon=4, random_state=seed, public=True).fit(frame)
         detector.model_.save(tmp_path / "m.model")
         loaded = am.Model.load(tmp_path / "m.model")
         assert loaded.columns == tuple(frame.columns)
@@ -258,13 +274,13 @@ def test_splits_that_come_once_are_not_used_up() -> None:
 
 
 def test_an_offset_goes_with_its_threshold() -> None:
-    detector = am.GridKNN(bounds=BOUNDS, epsilon=4, random_state=1).fit(RECORDS)
+    detector = am.GridKNN(bounds=BOUNDS, epsilon=4, random_state=1, public=True).fit(RECORDS)
     assert detector.offset_ == -detector.model_.threshold
     assert not hasattr(detector.set_params(contamination=None).fit(RECORDS), "offset_")
 
 
 def test_pipelines_clones_and_pickles_work() -> None:
-    detector = am.MarginalHistograms(bounds=(-5, 10), epsilon=4, random_state=1)
+    detector = am.MarginalHistograms(bounds=(-5, 10), epsilon=4, random_state=1, public=True)
     pipeline = make_pipeline(FunctionTransformer(np.log1p), detector).fit(RECORDS.to_numpy())
     assert pipeline.predict(ODD.to_numpy()).shape == (2,)
     again = pickle.loads(pickle.dumps(pipeline))  # noqa: S301 - our own
@@ -279,11 +295,13 @@ def test_a_held_detector_scores_and_cannot_be_pickled() -> None:
     with pytest.raises(Refused, match="exact counts"):
         pickle.dumps(detector)
     clone(detector)  # an unfitted copy holds nothing
-    for told in (str(detector.guarantee_), detector.model_.promise):
-        assert "computational, and for whoever sees scores only" in told
-        assert "holds exact counts" in told
     published = am.GridKNN(bounds=BOUNDS, cells=8, epsilon=4).fit(RECORDS)
-    assert "computational" not in f"{published.guarantee_} {published.model_.promise}"
+    for told in (str(detector.guarantee_), detector.model_.promise):
+        assert "for whoever sees scores only" in told
+        assert "holds exact counts" in told
+    for told in (str(published.guarantee_), published.model_.promise):
+        assert "scores only" not in told
+        assert "Rests on: nobody being able to tell ChaCha20's key stream" in told  # as the held form does
 
 
 def test_without_contamination_there_are_scores_and_no_verdicts() -> None:
@@ -298,7 +316,14 @@ def test_a_search_tells_its_total_and_charges_it(curator: am.Curator) -> None:
     search = GridSearchCV(detector, {"bins": [8, 16]}, cv=KFold(3), scoring=_outliers_found, refit=True)
     told = am.search_cost(search)
     assert (told.fits, told.epsilon) == (7, "0.7")
-    assert "7 fits, ε = 0.7" in str(told)
+    assert "7 fits, ε = 0.7 in all; one record replaced by another costs ε = 0.7 together" in str(told)
+    assert "if the order of rows does not follow their values" in str(told)
+    search.cv = am.PrivateKFold(3)
+    assert am.search_cost(search).epsilon == "0.7"
+    assert "order" not in str(am.search_cost(search))
+    search.estimator = am.MarginalHistograms(epsilon=0.1, bounds=BOUNDS)
+    assert "one record replaced by another costs ε = 1.4 together" in str(am.search_cost(search))
+    search.estimator = detector
     search.fit(RECORDS, np.zeros(len(RECORDS)))
     assert curator.spent == pytest.approx(0.7)
 

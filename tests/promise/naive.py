@@ -89,7 +89,10 @@ class World:
         return owned + [(place,) for place in sorted(set(tiny)) if self.records[place].get("id") is None]
 
     def steps(self, covers: Callable[[Tiny, Tiny, bool], bool], rows: int | None = None) -> Steps:
-        """All steps of the universe that a condition on (unit, holder, is a removal) lets through."""
+        """All steps of the universe that a condition on (unit, holder, is a removal) lets through.
+
+        With ``rows``, units are persons with at most that many.
+        """
         removals, additions = set(), set()
         for holder in self.universe:
             units = self.units(holder) if rows is not None else [(place,) for place in sorted(set(holder))]
@@ -113,6 +116,13 @@ def without(holder: Tiny, unit: Tiny) -> Tiny:
     for place in unit:
         rest.remove(place)
     return tuple(rest)
+
+
+def cut(world: World, tiny: Tiny, rows: int) -> Tiny:
+    """What is read of a database: of each person the first ``rows`` rows by content, all rows of nobody."""
+    named = [unit for unit in world.units(tiny) if world.records[unit[0]].get("id") is not None]
+    nobody = [place for place in tiny if world.records[place].get("id") is None]
+    return tuple(sorted([place for unit in named for place in unit[:rows]] + nobody))
 
 
 def near(records: list[dict[str, Any]], radius: float) -> Callable[[int, int], bool]:
@@ -172,4 +182,5 @@ PEOPLE = World(
     largest=3,
     beyond=5,
 )
+ANY_NUMBER = 5  # of rows: no database of the people's universe has more
 PEOPLE_NEAR = near(PEOPLE.records, 1)

@@ -23,7 +23,17 @@ from anonymaly.promise import (
     ValuesWithin,
     intersect,
 )
-from tests.promise.naive import NEAR, PEOPLE, PEOPLE_NEAR, ROWS, Steps, Tiny, k_sensitive, reversed_pairs
+from tests.promise.naive import (
+    ANY_NUMBER,
+    NEAR,
+    PEOPLE,
+    PEOPLE_NEAR,
+    ROWS,
+    Steps,
+    Tiny,
+    k_sensitive,
+    reversed_pairs,
+)
 
 QUESTION = ContextQuestion("v", ["id"], "lof", {"k": 2}, digest({"v": 1}))
 POLICY = Policy("v >= 2")
@@ -42,7 +52,7 @@ def naive_everyone(rows: int | None = None) -> Steps:
 def naive_policy(rows: int | None = None) -> Steps:
     if rows is None:
         return ROWS.steps(lambda unit, holder, removal: not removal or unit[0] in SENSITIVE)
-    return PEOPLE.steps(lambda unit, holder, removal: not (removal and set(unit) <= OPEN_PEOPLE), rows)
+    return PEOPLE.steps(lambda unit, holder, removal: not (removal and set(unit) <= OPEN_PEOPLE), ANY_NUMBER)
 
 
 def naive_sensitive(beta: int, k: int, rows: int | None = None) -> Steps:
@@ -69,7 +79,7 @@ def _all_units(holder: Tiny) -> list[Tiny]:
 @pytest.mark.parametrize("rows", [None, 1, 2, 3])
 def test_everyone_is_every_addition_removal_or_replacement_of_one_unit(rows: int | None) -> None:
     world = PEOPLE if rows is not None else ROWS
-    steps = naive_everyone(rows)
+    steps = naive_everyone(None if rows is None else ANY_NUMBER)
     assert world.pairs(Everyone(rows=rows)) == world.within(steps.pairs)
     assert world.pairs(Everyone("replace", rows)) == world.within(steps.then())
 
@@ -104,6 +114,17 @@ def test_rows_that_a_truncation_may_drop_make_nobody_sensitive() -> None:
     assert not SensitiveRecords(None, model(4, 1), rows=2).relates(data, crowd, person="id")
     assert SensitiveRecords(None, model(4, 1), rows=3).relates(data, crowd, person="id")
     assert SensitiveRecords(None, model(4, 1)).relates(data, crowd)
+
+
+def test_a_person_with_more_rows_than_are_read_is_covered_unless_rows_make_others_protected() -> None:
+    """What is read of them changes by ``rows`` rows, so only a relation that counts rows leaves them out."""
+    crowd, columns = [{"id": "p", "v": 1}] * 50, PEOPLE.columns
+    for relation in (Everyone(rows=2), SensitiveUnderPolicy("adults", POLICY, rows=2)):
+        assert relation.relates(crowd, [], columns=columns, person="id")
+    assert not SensitiveRecords(None, model(4, 4), rows=2).relates(crowd, [], person="id")
+    assert not SensitiveUnderPolicy("adults", Policy("v < 2"), rows=2).relates(
+        crowd, [], columns=columns, person="id"
+    )
 
 
 def test_every_record_is_sensitive_when_k_reaches_beta() -> None:

@@ -24,6 +24,7 @@ from anonymaly.promise import (
     intersect,
     read_relation,
 )
+from anonymaly.promise.policies import protects_nobody
 
 MODEL = AnomalyModel(["age", "bmi"], 2.0, beta=18, k=2)
 POLICY = Policy("age >= 18 and consent")
@@ -109,9 +110,55 @@ def test_the_words_of_a_one_sided_replacement_promise_one_direction_only() -> No
 
 
 def test_the_words_of_persons_say_how_many_rows() -> None:
-    assert "every person with up to 3 rows" in Guarantee(Everyone(), 0.1).to_rows(3).describe()
+    words = Guarantee(Everyone(), 0.1).to_rows(3).describe()
+    assert "every person, however many rows they have (at most 3 of them are read)" in words
     assert "protected one row at a time" in Guarantee(Everyone(), 0.1).describe()
-    assert "any row that has fewer" in Guarantee(SensitiveRecords("rare", MODEL, rows=2), 1).describe()
+    words = Guarantee(SensitiveRecords("rare", MODEL, rows=2), 1).describe()
+    assert "every person with up to 2 rows, each with at least 17 rows within" in words
+    assert "persons with more than 2 rows, or with any row that has fewer" in words
+    assert words.count("counting only rows of persons with at most 2 rows") == 2
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_nobody_is_called_unprotected_for_having_many_rows_where_they_are_protected(
+    adjacency: Any, rows: int
+) -> None:
+    for relation in (Everyone(adjacency, rows), SensitiveUnderPolicy("adults", POLICY, adjacency, rows)):
+        assert "however many rows they have" in relation.protects()
+        assert "rows" not in relation.does_not_protect().replace("with rows without one", "").replace(
+            "for all of their rows", ""
+        )
+
+
+def test_that_a_record_is_absent_is_hidden_up_to_the_factor_and_not_for_certain() -> None:
+    words = ADULTS.does_not_protect()
+    assert "that one is absent only up to the factor e^ε" in words
+    assert "never" not in words
+
+
+def test_every_promise_says_that_it_rests_on_the_key_stream() -> None:
+    for relation in (Everyone(), ADULTS, RARE, CONTEXTS, intersect(RARE, ADULTS)):
+        words = Guarantee(relation, 0.1).describe().splitlines()
+        assert [line for line in words if "ChaCha20" in line] == [words[-1]]
+        assert words[-1].startswith("Rests on: nobody being able to tell ChaCha20's key stream")
+
+
+def test_policies_that_together_leave_nobody_sensitive_protect_nobody() -> None:
+    minors = SensitiveUnderPolicy("minors", Policy("age < 18"))
+    adults = SensitiveUnderPolicy("adults", Policy("age >= 18"))
+    both = Guarantee(intersect(adults, minors), 10)
+    columns = {"age": Interval(0, 120)}
+    assert "Protected: nobody with a declared age: no such record is sensitive" in both.describe(columns)
+    assert "Protected: whoever all of these protect" in both.describe()
+    seniors = SensitiveUnderPolicy("seniors", Policy("age >= 65"))
+    assert not protects_nobody(intersect(adults, seniors), columns)
+    # A person with a row of each kind is sensitive under both, by one row under each.
+    persons = intersect(*(SensitiveUnderPolicy(item.rule, item.policy, rows=2) for item in (adults, minors)))
+    assert not protects_nobody(persons, columns)
+    child, adult = {"id": 1, "age": 8}, {"id": 1, "age": 30}
+    assert persons.relates([child, adult], [], columns=columns, person="id")
+    assert protects_nobody(SensitiveUnderPolicy(None, Policy("age >= 0"), rows=2), columns)
 
 
 def test_a_composition_over_several_relations_says_where_its_bound_ends() -> None:

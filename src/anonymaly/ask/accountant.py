@@ -13,6 +13,7 @@ from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.drawing import Draw, Failed
+from anonymaly.ask.effect import effect_of
 from anonymaly.ask.query import Query
 from anonymaly.ask.store import Store, Stored
 from anonymaly.core.epsilon import to_text
@@ -106,6 +107,8 @@ class Accountant:
             remaining=self.account.remaining,
             charged_before=None if earlier is None else earlier.seq,
             origin=catalogue.origin(bound.query.question),
+            # A question that was charged before changes nothing.
+            effect=None if earlier is not None else effect_of(bound, self.ledger.reservations(self.name)),
         )
 
     def find(self, key: str) -> Reservation | None:

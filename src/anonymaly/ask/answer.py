@@ -9,9 +9,11 @@ from typing import Any
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.ask.catalogue import Origin
+from anonymaly.ask.effect import Effect
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee
+from anonymaly.promise.guarantee import RESTS_ON
 
 WIDTH = 16  # of the label column
 
@@ -32,6 +34,7 @@ class Preview:
     remaining: int | None
     charged_before: int | None = None  # the number of this question, if it was charged before
     origin: Origin | None = None  # the other package that the question comes from
+    effect: Effect | None = None  # on the promise of the questions before it, if that would be narrower
 
     @property
     def cost(self) -> int:
@@ -55,6 +58,7 @@ class Preview:
             "affordable": self.affordable,
             "expected": self.expectation.to_dict(),
             "guarantee": self.guarantee.to_dict(),
+            "effect": None if self.effect is None else self.effect.to_dict(),
             **_origin(self.origin),
         }
 
@@ -77,6 +81,7 @@ class Preview:
                 _line("noise", self.expectation.noise),
                 _line("expected error", self.expectation.error),
                 *(_line(label, text) for label, text in _promise(self.guarantee, self.origin)),
+                *([] if self.effect is None else [_line("earlier answers", str(self.effect))]),
             ]
         )
 
@@ -179,6 +184,7 @@ def _promise(guarantee: Guarantee, origin: Origin | None) -> list[tuple[str, str
     return [
         ("protected", guarantee.relation.protects()),
         ("not protected", guarantee.relation.does_not_protect()),
+        ("rests on", RESTS_ON),
         *([] if origin is None else [("promise", str(origin))]),
     ]
 

@@ -19,6 +19,7 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged, Refused
 from anonymaly.ledger.statement import Statement
+from anonymaly.promise import Relation
 
 
 class Curator:
@@ -72,6 +73,7 @@ class Curator:
                 field="dataset",
                 next_step="Declare the table first: am.Dataset(table, name=…, columns=…).",
             )
+        self._whole = True  # or a part of the account's table: see `about`
         self.dataset = dataset
         self.declaration = dataset.with_adjacency(adjacency)
         self.accountant = Accountant(
@@ -99,9 +101,14 @@ class Curator:
         """Return a curator of the same account for other rows of the declared columns, such as a fold.
 
         Whatever is asked of it is charged to this account, and never returns an earlier answer: the rows get
-        a version of their own. Which rows they are must follow from their positions alone. That keeps the
-        account's promise if one record is replaced by another. If one comes or goes, others would move from
-        part to part, so an account in that adjacency refuses.
+        a version of their own. Which rows they are must follow from their positions alone, and their order
+        must not follow from their values, as it does in a sorted table: `PrivateKFold` shuffles first. That
+        keeps the account's promise if one record is replaced by another. If one comes or goes, others would
+        move from part to part, so an account in that adjacency refuses.
+
+        Only questions are answered whose promise is a matter of single records: those that protect everyone,
+        or whom a policy calls sensitive. Who has many records near it in the whole table may be alone in a
+        part of it.
         """
         declared = self.dataset.declaration
         if declared.person is not None or declared.key is not None:
@@ -137,6 +144,7 @@ class Curator:
             anchor=account.anchor,
             store=account.store.folder.parent,
         )
+        part._whole = False
         if part.accountant.ledger.head().ledger != account.ledger.head().ledger:
             part.close()
             raise LedgerDamaged(
@@ -157,8 +165,8 @@ class Curator:
     def preview(self, query: Query | Sequence[Query], *, repeat: int = 0) -> Preview | Previews:
         """Return the cost, promise and expected error of questions; reads no rows, spends nothing."""
         if isinstance(query, Sequence) and not isinstance(query, str):
-            return Previews(tuple(self.accountant.preview(item, _whole(repeat)) for item in query))
-        return self.accountant.preview(query, _whole(repeat))
+            return Previews(tuple(self._preview(item, _whole(repeat)) for item in query))
+        return self._preview(query, _whole(repeat))
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
         """Charge the account, answer the question, and store the answer.
@@ -169,6 +177,7 @@ class Curator:
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
+        self._refuse_of_a_part(bound.relation)
         key = bound.fingerprint(number)
         earlier = self.accountant.find(key)
         if earlier is not None and earlier.state != "reserved":
@@ -218,8 +227,10 @@ class Curator:
     def statement(self) -> Statement:
         """Return what was spent, and what is still promised to whom, as plain data."""
         # The account first: a charge made between the two reads is then only missing from its sum.
-        account = self.accountant.account
-        return Statement.of(account, self.accountant.ledger.reservations(self.dataset.name))
+        account, ledger = self.accountant.account, self.accountant.ledger
+        return Statement.of(
+            account, ledger.reservations(self.dataset.name), ledger.entries(self.dataset.name)
+        )
 
     def close(self) -> None:
         """Close the ledger."""
@@ -229,6 +240,22 @@ class Curator:
         account = self.accountant.account
         left = f"{to_text(account.remaining)} of {to_text(account.limit)}"
         return f"Curator({self.dataset.name!r}, remaining={left})"
+
+    def _preview(self, query: Query, repeat: int) -> Preview:
+        preview = self.accountant.preview(query, repeat)
+        self._refuse_of_a_part(preview.guarantee.relation)
+        return preview
+
+    def _refuse_of_a_part(self, relation: Relation) -> None:
+        """Refuse a promise about part of the rows that depends on the rows that are not in it."""
+        if not (self._whole or relation.of_single_records):
+            raise Refused(
+                "who is protected depends on all rows of the table, so that an answer about a part of them "
+                f"would break the promise; it would protect {relation.protects()}",
+                field="query",
+                next_step="Ask the curator of the whole table, or a question that protects everyone or whom "
+                "a policy calls sensitive.",
+            )
 
     @cached_property
     def _source(self) -> DrawSource:

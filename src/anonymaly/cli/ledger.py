@@ -69,7 +69,7 @@ def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
 
 def _collect(book: Ledger, name: str, verify: bool) -> dict[str, Any]:
     reservations = book.reservations(name)
-    statement = Statement.of(book.account(name), reservations)
+    statement = Statement.of(book.account(name), reservations, book.entries(name))
     data: dict[str, Any] = {
         "statement": statement.to_dict(),
         "entries": [_entry(item) for item in reservations],

@@ -54,6 +54,26 @@ def who_is_sensitive(policy: Policy, columns: Mapping[str, Domain]) -> Who | Non
     return "some" if len(verdicts) > 1 else "everyone" if verdicts == {True} else "nobody"
 
 
+def is_anyone_sensitive(policies: Sequence[Policy], columns: Mapping[str, Domain]) -> bool | None:
+    """Say whether a record of the declared domain is sensitive under all of several policies.
+
+    The result is None if there are too many combinations to try. As in `who_is_sensitive`, records with a
+    null or a value outside its domain are not considered.
+
+    Examples
+    --------
+    >>> columns = {"age": Interval(0, 120)}
+    >>> is_anyone_sensitive([Policy("age >= 18"), Policy("age >= 65")], columns)
+    True
+    >>> is_anyone_sensitive([Policy("age >= 18"), Policy("age < 18")], columns)
+    False
+    """
+    records = _records([policy.predicate(columns) for policy in policies], columns)
+    if records is None:
+        return None
+    return any(all(policy.sensitive(record, columns) for policy in policies) for record in records)
+
+
 def is_relaxation(relaxed: Policy, strict: Policy, columns: Mapping[str, Domain]) -> bool | None:
     """Say whether every record that is sensitive under the relaxed policy is sensitive under the strict one.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from anonymaly.core.arrays import Floats
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Domain
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, NoPromiseWarning
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
@@ -31,7 +32,12 @@ from anonymaly.questions.score.value import HELD, NO_PROMISE, HeldModel, Model
 
 AS_GIVEN = (
     "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
-    "split by their values before is not covered, and predictions on them are computed from them."
+    "split by their values before is not covered, nor is a split by position if the order of rows follows "
+    "their values (am.PrivateKFold shuffles them first); predictions on them are computed from them."
+)
+REPEATS = (
+    "random_state makes the noise repeat, so nothing is promised: whoever knows the seed can take the noise "
+    "away. Say public=True if the records hold no secrets, or leave random_state out."
 )
 
 
@@ -50,7 +56,7 @@ class FitGuarantee:
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
         each = self.guarantee.epsilon
-        return f"{promised}\nThis fit alone; no account keeps count, and k fits to them cost k·{each}."
+        return f"{promised}\nThis fit alone; no account keeps count, and k fits to all of them cost k·{each}."
 
 
 class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -69,6 +75,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     rows: int | None
     curator: Curator | None
     random_state: Any
+    public: bool
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Release a model of these records, at the cost of epsilon.
@@ -150,6 +157,8 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         dataset = Dataset(table.rename_columns(places), name="fit", columns=columns, public=seeded)
         query = self.query(places)
         if seeded:
+            if not self.public:
+                warnings.warn(REPEATS, NoPromiseWarning, stacklevel=3)  # of the line that called fit
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             model = simulate(query, dataset, seed=seed).value
             return model.with_columns(names), FitGuarantee(None, charged=False)

@@ -38,7 +38,7 @@ class GridKNN(PrivateDetector):
         The smallest noisy count that is published.
     form : {"published", "held"}
         Held keeps exact counts inside, with noise by a secret key: such an estimator cannot be pickled, and
-        its promise is computational, for whoever sees scores only.
+        its promise is for whoever sees scores only.
     contamination : float or None
         The part of the reference records that is abnormal; its threshold takes a tenth of ε.
     rows : int, optional
@@ -46,9 +46,12 @@ class GridKNN(PrivateDetector):
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
         ``adjacency="replace"``: otherwise folds shift when one record goes, and the promise would be false.
+        Split with `PrivateKFold`, unless the order of rows does not follow from their values.
         A pickled copy is without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
-        Repeatable noise, for public data only: nothing is promised then.
+        Repeatable noise, for public data only: nothing is promised then, and a NoPromiseWarning says so.
+    public : bool
+        Whether the records hold no secrets, so that no such warning is needed.
 
     Notes
     -----
@@ -70,8 +73,8 @@ class GridKNN(PrivateDetector):
     >>> import numpy as np
     >>> import anonymaly as am
     >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
-    >>> detector = am.GridKNN(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0).fit(patients)
-    >>> detector.predict([[45, 24], [119, 69]]).tolist()
+    >>> detector = am.GridKNN(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0, public=True)
+    >>> detector.fit(patients).predict([[45, 24], [119, 69]]).tolist()
     [1, -1]
     """
 
@@ -95,6 +98,7 @@ class GridKNN(PrivateDetector):
         rows: int | None = None,
         curator: Curator | None = None,
         random_state: Any = None,
+        public: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -110,3 +114,4 @@ class GridKNN(PrivateDetector):
         self.rows = rows
         self.curator = curator
         self.random_state = random_state
+        self.public = public

@@ -32,9 +32,12 @@ class MarginalHistograms(PrivateDetector):
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
         ``adjacency="replace"``: otherwise folds shift when one record goes, and the promise would be false.
+        Split with `PrivateKFold`, unless the order of rows does not follow from their values.
         A pickled copy is without it: it scores, and needs ``set_params(curator=…)`` to be fitted again.
     random_state : int, optional
-        Repeatable noise, for public data only: nothing is promised then.
+        Repeatable noise, for public data only: nothing is promised then, and a NoPromiseWarning says so.
+    public : bool
+        Whether the records hold no secrets, so that no such warning is needed.
 
     Notes
     -----
@@ -56,7 +59,8 @@ class MarginalHistograms(PrivateDetector):
     >>> import numpy as np
     >>> import anonymaly as am
     >>> patients = np.column_stack([np.arange(400) % 40 + 30, np.arange(400) % 9 + 20])
-    >>> detector = am.MarginalHistograms(bounds=[(0, 120), (10, 70)], epsilon=4.0, random_state=0)
+    >>> bounds = [(0, 120), (10, 70)]
+    >>> detector = am.MarginalHistograms(bounds=bounds, epsilon=4.0, random_state=0, public=True)
     >>> detector.fit(patients).predict([[45, 24], [119, 69]]).tolist()
     [1, -1]
     """
@@ -75,6 +79,7 @@ class MarginalHistograms(PrivateDetector):
         rows: int | None = None,
         curator: Curator | None = None,
         random_state: Any = None,
+        public: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
@@ -84,3 +89,4 @@ class MarginalHistograms(PrivateDetector):
         self.rows = rows
         self.curator = curator
         self.random_state = random_state
+        self.public = public

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.errors import InputError
 from anonymaly.estimators.detector import PrivateDetector
+from anonymaly.estimators.folds import PrivateKFold
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,21 @@ class SearchCost:
 
     fits: int
     nano: int
+    charged: bool = (
+        False  # whether an account that promises about replaced records is charged for all of them
+    )
+    shuffled: bool = False  # whether the folds are those of a secret order
 
     @property
     def epsilon(self) -> str:
-        """The total, as an exact decimal."""
+        """The sum over all fits, as an exact decimal."""
         return to_text(self.nano)
 
     def __str__(self) -> str:
-        return f"{self.fits:,} fits, ε = {self.epsilon} together, where no record moves others between folds"
+        lost = self.nano if self.charged else 2 * self.nano
+        order = "" if self.shuffled else ", if the order of rows does not follow their values"
+        total = f"{self.fits:,} fits, ε = {self.epsilon} in all"
+        return f"{total}; one record replaced by another costs ε = {to_text(lost)} together{order}"
 
 
 def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noqa: N803 - scikit-learn's names
@@ -52,22 +60,27 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
     A record is in all folds' training parts but one; the total charges it for all, as an account does.
 
     Folds by position (``KFold``, a number as ``cv``) stay in place where one record is replaced by another,
-    which is what a curator's account then promises about. Where a record comes or goes, others move from
-    fold to fold, and the total says nothing: without a curator, count it twice, as for one record removed
-    and another added in its place. Folds by value (``StratifiedKFold``, ``GroupKFold``) move others either
-    way.
+    which is what a curator's account then promises about, if the order of rows does not follow their values:
+    in a sorted table the new record has another place, and those between move from fold to fold.
+    `PrivateKFold` needs no such condition, because its order is drawn in secret. Where a record comes or
+    goes, others move from fold to fold, and the sum says nothing: without a curator it is counted twice, as
+    for one record removed and another added in its place. Folds by value (``StratifiedKFold``,
+    ``GroupKFold``) move others either way, and nothing is promised of them.
+
+    The fits alone are counted. The scores by which a search compares them, and so which candidate it chooses,
+    are computed from the test rows without noise, and are not covered.
 
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> import anonymaly as am
     >>> detector = am.GridKNN(bounds=(0, 1), epsilon=0.5)
-    >>> print(am.search_cost(GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=5)))
-    16 fits, ε = 8 together, where no record moves others between folds
+    >>> print(am.search_cost(GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=am.PrivateKFold(5))))
+    16 fits, ε = 8 in all; one record replaced by another costs ε = 16 together
     """
-    found = [_cost(search.estimator, chosen) for chosen in _candidates(search)]
-    costs = [cost for cost in found if cost is not None]
-    if not costs or len(costs) < len(found):
+    found = [_private(search.estimator, chosen) for chosen in _candidates(search)]
+    costs = [sum(to_nano(detector.epsilon) for detector in detectors) for detectors in found]
+    if not all(found) or not found:
         raise InputError(
             "fits no private detector",
             field="search",
@@ -79,9 +92,15 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
             field="cv",
             next_step="Give a list of them, such as cv=list(KFold(5).split(X)).",
         )
-    splits = check_cv(search.cv, y).get_n_splits(X, y)
+    splitter = check_cv(search.cv, y)
+    splits = splitter.get_n_splits(X, y)
     refit = max(costs) if search.refit else 0
-    return SearchCost(len(costs) * splits + bool(search.refit), sum(costs) * splits + refit)
+    return SearchCost(
+        len(costs) * splits + bool(search.refit),
+        sum(costs) * splits + refit,
+        charged=all(detector.curator is not None for detectors in found for detector in detectors),
+        shuffled=isinstance(splitter, PrivateKFold),
+    )
 
 
 def _candidates(search: Any) -> Iterable[Mapping[str, Any]]:
@@ -106,9 +125,8 @@ def _candidates(search: Any) -> Iterable[Mapping[str, Any]]:
     )
 
 
-def _cost(estimator: Any, chosen: Mapping[str, Any]) -> int | None:
-    """Return what one fit with these parameters costs, or None if nothing in it is private."""
+def _private(estimator: Any, chosen: Mapping[str, Any]) -> list[PrivateDetector]:
+    """Return the private detectors that one fit with these parameters fits."""
     prepared = clone(estimator).set_params(**chosen)
     parts = [prepared, *prepared.get_params(deep=True).values()]
-    private = {id(part): part for part in parts if isinstance(part, PrivateDetector)}
-    return sum(to_nano(part.epsilon) for part in private.values()) if private else None
+    return list({id(part): part for part in parts if isinstance(part, PrivateDetector)}.values())

@@ -80,7 +80,8 @@ def draw_at(stream: Stream, first: int, second: int, third: int, table: Table) -
 class KeyedNoise:
     """Noise that depends on a secret key and an index only, in whatever order and batch it is asked for.
 
-    A promise that relies on it is computational: it holds against whoever cannot tell ChaCha20 from random.
+    Like every promise, one that relies on it holds against whoever cannot tell ChaCha20 from random; and it
+    ends when the key is known.
     Use a key for one release only, with one rate: the same key on two versions of the data, or with two
     rates, reveals how their exact counts differ.
 

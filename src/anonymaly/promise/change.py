@@ -127,10 +127,10 @@ class Change:
                 added.extend([Unit(name, tuple(new.elements()))] if new else [])
         return cls(tuple(kept), tuple(removed), tuple(added), first, second)
 
-    def is_one_step(self, adjacency: Adjacency, rows: int | None) -> bool:
-        """Say whether exactly one unit of at most ``rows`` rows came, went, or was replaced."""
+    def is_one_step(self, adjacency: Adjacency, most_rows: int | None) -> bool:
+        """Say whether exactly one unit of at most ``most_rows`` rows, if any, came, went, or was replaced."""
         steps = {"add_remove": ((1, 0), (0, 1)), "replace": ((1, 1),)}[adjacency]
-        small = all(len(unit.rows) <= (rows or 1) for unit in self.removed + self.added)
+        small = most_rows is None or all(len(unit.rows) <= most_rows for unit in self.removed + self.added)
         return small and (len(self.removed), len(self.added)) in steps
 
 

@@ -13,7 +13,7 @@ from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
 
 
 class Everyone(Stepwise):
-    """Differential privacy: every record, or every person with up to ``rows`` rows.
+    """Differential privacy: every record, or every person, of whose rows at most ``rows`` are read.
 
     Protecting every row by itself is less than protecting persons with one row each: where a table is cut
     to one row per person, another row of that person may take its place.
@@ -30,7 +30,7 @@ class Everyone(Stepwise):
     adjacency: Adjacency = "add_remove"
     """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
-    """The most rows that a person may have; without it, every row is protected by itself."""
+    """The most rows of a person that are read; without it, every row is protected by itself."""
 
     if TYPE_CHECKING:
 
@@ -38,23 +38,31 @@ class Everyone(Stepwise):
             self, adjacency: Adjacency = "add_remove", rows: int | None = None, *, type: str = "everyone"
         ) -> None: ...
 
+    @property
+    def of_single_records(self) -> bool:
+        """Whoever else is there has no say."""
+        return True
+
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
         """Every step."""
         return True
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
+        who = "every record" if self.rows is None else f"every person, {self.reading}"
         if self.adjacency == "add_remove":
-            return f"every {self.unit}: whether they are in the data, and what the data say of them"
-        return f"every {self.unit}: what the data say of them"
+            return f"{who}: whether they are in the data, and what the data say of them"
+        return f"{who}: what the data say of them"
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
-        beyond = (
-            "more than one row, who are protected one row at a time" if self.rows is None else "more rows"
+        who = (
+            "people with more than one row, who are protected one row at a time"
+            if self.rows is None
+            else "people with several ids, or with rows without one, who count as several persons"
         )
         size = "" if self.adjacency == "add_remove" else f"; the number of {self.noun}s is not hidden"
-        return f"people with {beyond}{size}"
+        return f"{who}{size}"
 
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Differential privacy needs no rule."""
@@ -65,6 +73,6 @@ class Everyone(Stepwise):
         return Everyone("replace", self.rows)
 
     def for_persons(self, rows: int) -> Everyone:
-        """Remove, or add, the person's rows one after another."""
+        """Remove, or add, the rows of the person that are read, one after another."""
         refuse_replaced_rows(self)
         return Everyone(self.adjacency, rows)

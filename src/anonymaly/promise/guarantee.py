@@ -13,10 +13,13 @@ from pydantic import BeforeValidator
 from anonymaly.core.epsilon import DECIMALS, LARGEST, LONGEST_TEXT, NANO, to_fraction, to_nano, to_text
 from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value
+from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError
 from anonymaly.promise.intersection import AnyRelation, Intersection, intersect
+from anonymaly.promise.policies import who_is_protected
 from anonymaly.promise.relation import Relation
 
+RESTS_ON = "nobody being able to tell ChaCha20's key stream, of which the noise is made, from random numbers"
 _TEN = Context(prec=40)
 
 
@@ -50,6 +53,8 @@ class Guarantee(Value):
     record is added or removed.
     Protected: every record: whether they are in the data, and what the data say of them.
     Not protected: people with more than one row, who are protected one row at a time.
+    Rests on: nobody being able to tell ChaCha20's key stream, of which the noise is made, from random
+    numbers.
     """
 
     relation: AnyRelation
@@ -74,7 +79,7 @@ class Guarantee(Value):
 
     @property
     def rows(self) -> int | None:
-        """The most rows that a protected person may have; None if every row is protected by itself."""
+        """The most rows of a person that are read; None if every row is protected by itself."""
         return self.relation.rows
 
     def to_adjacency(self, adjacency: Adjacency) -> Guarantee:
@@ -103,9 +108,11 @@ class Guarantee(Value):
         return Guarantee(self.relation.in_replace_form(), to_text(2 * self.nano))
 
     def to_rows(self, rows: int) -> Guarantee:
-        """Restate a promise about rows for persons with up to m of them: (row, ε) ⇒ (person, m·ε).
+        """Restate a promise about rows for persons: (row, ε) ⇒ (person, m·ε).
 
-        Where the promise is about k-sensitive rows, persons are protected at k−(m−1).
+        It holds for what is computed from at most m rows of each person, chosen by that person's rows alone,
+        as every question's view is. Where the promise is about k-sensitive rows, persons with up to m
+        rows are protected at k−(m−1).
 
         Examples
         --------
@@ -117,13 +124,13 @@ class Guarantee(Value):
             raise InputError(
                 "must be a whole number of at least 1",
                 field="rows",
-                next_step="Give the most rows that a person may have.",
+                next_step="Give the most rows of a person that are read.",
             )
         if rows == self.rows:
             return self
         if self.rows is not None:
             raise InputError(
-                f"a promise about persons with up to {self.rows} rows is not one about units of {rows}",
+                f"a promise about persons of whom {self.rows} rows are read is not one about {rows} of them",
                 field="rows",
                 next_step="Convert the promise about single rows instead.",
             )
@@ -133,12 +140,15 @@ class Guarantee(Value):
         """Say whether the owner's declared rules allow this promise."""
         return self.relation.permitted(rules)
 
-    def describe(self) -> str:
-        """Say the promise in plain words: how much, to whom, and to whom not."""
+    def describe(self, columns: Mapping[str, Domain] | None = None) -> str:
+        """Say the promise in plain words: how much, to whom, to whom not, and what it rests on.
+
+        With the declared columns, it also says if the policies of a composition together protect nobody.
+        """
         lines = [
             f"ε = {self.epsilon}: whatever the answer, its probability "
             f"{self.relation.difference(_factor(self.nano))}.",
-            f"Protected: {self.relation.protects()}.",
+            f"Protected: {who_is_protected(self.relation, columns)}.",
             f"Not protected: {self.relation.does_not_protect()}.",
         ]
         if isinstance(self.relation, Intersection):
@@ -148,7 +158,7 @@ class Guarantee(Value):
                 " the promise is per transcript: for every pair in all relations actually used, the"
                 " probability of that transcript falls by no more than the factor above."
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, f"Rests on: {RESTS_ON}."])
 
 
 def _factor(nano: int) -> str:

@@ -71,6 +71,11 @@ class Intersection(Relation):
         """Say whether a change is in all parts."""
         return all(part.includes(change, facts) for part in self.parts)
 
+    @property
+    def of_single_records(self) -> bool:
+        """Whether all parts are."""
+        return all(part.of_single_records for part in self.parts)
+
     def atoms(self) -> tuple[Relation, ...]:
         """Return the parts."""
         return self.parts

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy
-from anonymaly.declare.sensitivity import is_relaxation
+from anonymaly.declare.sensitivity import is_anyone_sensitive, is_relaxation
 from anonymaly.errors import InputError
 from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.intersection import intersect
@@ -71,6 +71,41 @@ def minimum_relaxation(*relations: Relation) -> Relation:
     # As relations, not as the text "one or the other": if only a column of the other policy is unknown, that
     # text would call the record sensitive, and so promise more than the two do.
     return intersect(*relations)
+
+
+def who_is_protected(relation: Relation, columns: Mapping[str, Domain] | None) -> str:
+    """Say in plain words who is protected, and that it is nobody if the declared columns show that.
+
+    Examples
+    --------
+    >>> adults, minors = (SensitiveUnderPolicy(None, Policy(text)) for text in ("age >= 18", "age < 18"))
+    >>> from anonymaly.declare.domain import Interval
+    >>> who_is_protected(minimum_relaxation(adults, minors), {"age": Interval(0, 120)})
+    'nobody with a declared age: no such record is sensitive under all of `age < 18`, `age >= 18`'
+    """
+    if columns is None or not protects_nobody(relation, columns):
+        return relation.protects()
+    policies = _policies(relation)
+    names = sorted({name for policy in policies for name in policy.predicate(columns).columns()})
+    texts = ", ".join(sorted({f"`{policy.text}`" for policy in policies}))
+    who = f"nobody with a declared {', '.join(names)}"
+    return f"{who}: no such {relation.noun} is sensitive under all of {texts}"
+
+
+def protects_nobody(relation: Relation, columns: Mapping[str, Domain]) -> bool:
+    """Say whether no record with declared values is sensitive under all policies of a relation.
+
+    Records with a null or an undeclared value may still be. It is False where there are too many kinds of
+    records to try. A person with several rows can be sensitive under two policies by two rows, so of persons
+    it is True only if one policy alone protects nobody.
+    """
+    policies = _policies(relation)
+    together = [policies] if relation.rows is None else [[policy] for policy in policies]
+    return bool(policies) and any(is_anyone_sensitive(some, columns) is False for some in together)
+
+
+def _policies(relation: Relation) -> list[Policy]:
+    return [part.policy for part in relation.atoms() if isinstance(part, SensitiveUnderPolicy)]
 
 
 def all_sensitive(adjacency: Adjacency = "add_remove", rows: int | None = None) -> Everyone:

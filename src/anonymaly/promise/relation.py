@@ -107,6 +107,14 @@ class Relation(Value):
         return f"changes by a factor of at most {factor} when one {self.noun} is {verb}"
 
     @property
+    def of_single_records(self) -> bool:
+        """Whether a pair's changed records alone decide if it is in the relation, whatever others there are.
+
+        Only then is a pair of tables in the relation also where it is restricted to a part of their rows.
+        """
+        return False
+
+    @property
     def noun(self) -> str:
         """What one unit is called."""
         return "record" if self.rows is None else "person"
@@ -117,6 +125,12 @@ class Relation(Value):
         if self.rows is None:
             return "record"
         return "person with one row" if self.rows == 1 else f"person with up to {self.rows} rows"
+
+    @property
+    def reading(self) -> str:
+        """How many rows a person may have whom a question protects whatever their number, in words."""
+        read = "one of them is" if self.rows == 1 else f"{self.rows} of them are"
+        return f"however many rows they have (at most {read} read)"
 
     def cannot_become(self, target: str, reason: str, next_step: str) -> InputError:
         """Return the refusal of a conversion."""
@@ -134,7 +148,7 @@ class Stepwise(Relation):
 
     def includes(self, change: Change, facts: Facts) -> bool:
         """Say whether an ordered change is in the relation."""
-        if not change.is_one_step(self.adjacency, self.rows):
+        if not change.is_one_step(self.adjacency, self.most_rows):
             return False
         if self.adjacency == "add_remove":
             (unit,) = change.removed + change.added
@@ -150,6 +164,15 @@ class Stepwise(Relation):
         # so the replace form of an intersection is the intersection of the replace forms.
         both = change.kept + gone.rows + come.rows
         return self.covers(come, both, False, facts) and self.covers(gone, both, True, facts)
+
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of a person whom the relation covers; None for any number.
+
+        Whether a person comes, goes or changes, at most ``rows`` rows of what a question reads do: which rows
+        are kept is decided by the person's own rows (Lemma 0 of count's GUARANTEE.md).
+        """
+        return None
 
     @abstractmethod
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:

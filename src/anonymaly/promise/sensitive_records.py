@@ -43,7 +43,7 @@ class SensitiveRecords(Stepwise):
     adjacency: Adjacency = "add_remove"
     """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
-    """The most rows that a person may have; without it, every row is protected by itself."""
+    """The most rows of a person that are read; who has more is not protected, and makes nobody protected."""
 
     if TYPE_CHECKING:
 
@@ -61,6 +61,11 @@ class SensitiveRecords(Stepwise):
     def threshold(self) -> int:
         """The least number of records within the radius that makes a record protected."""
         return max(1, self.model.beta + 1 - self.model.k)
+
+    @property
+    def most_rows(self) -> int | None:
+        """As many as are read: a row that is cut off must make nobody protected, nor its own person."""
+        return self.rows
 
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
         """Cover a step in rows that are all k-sensitive in the database that holds them."""
@@ -122,17 +127,25 @@ class SensitiveRecords(Stepwise):
         who = (
             f"every record with {condition}"
             if self.rows is None
-            else f"every {self.unit}, each with {condition}"
+            else f"every {self.unit}, each with {condition}, {self._counting()}"
         )
         return f"{who} ({self._rule()})"
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
         if self.threshold == 1:
-            return f"nobody is left out by {self._rule()}, because its k reaches its beta"
+            all_of_them = (
+                "nobody is" if self.rows is None else f"only persons with more than {self._most()} are"
+            )
+            return f"{all_of_them} left out by {self._rule()}, because its k reaches its beta"
         fewer = f"fewer than {self._crowd()}"
-        who = "records with" if self.rows is None else "persons with more rows, or with any row that has"
-        return f"{who} {fewer}: an answer may show that they are in the data"
+        shown = "an answer may show that they are in the data"
+        if self.rows is None:
+            return f"records with {fewer}: {shown}"
+        return (
+            f"persons with more than {self._most()}, or with any row that has {fewer}, "
+            f"{self._counting()}: {shown}"
+        )
 
     def difference(self, factor: str) -> str:
         """Say that both records of a replacement must be protected."""
@@ -147,7 +160,15 @@ class SensitiveRecords(Stepwise):
         model = self.model
         distance = f"{model.metric} distance {model.radius}" + (" of scaled values" if model.scaled else "")
         within = f"within {distance}" if model.radius else "equal to it"
-        return f"{self.threshold} records {within} in {', '.join(model.columns)}"
+        things = "records" if self.rows is None else "rows"
+        return f"{self.threshold} {things} {within} in {', '.join(model.columns)}"
+
+    def _counting(self) -> str:
+        """Which rows make a row protected: those that `_counted` keeps."""
+        return f"counting only rows of persons with at most {self._most()}"
+
+    def _most(self) -> str:
+        return "one row" if self.rows == 1 else f"{self.rows} rows"
 
     def _rule(self) -> str:
         name = f"rule {self.rule!r}" if self.rule is not None else "an undeclared model"

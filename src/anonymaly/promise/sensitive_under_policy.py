@@ -16,8 +16,9 @@ class SensitiveUnderPolicy(Stepwise):
     """One-sided privacy: a sensitive record may be taken away, and any record may be added.
 
     The pairs are ordered: {(D, D−s): s sensitive} ∪ {(D, D+r): any r}. An answer may show that a
-    non-sensitive record is there; it never shows that one is absent, which would give sensitive ones away.
-    The replace form holds the pairs (D, D−s+r). A person is sensitive if any of their rows is.
+    non-sensitive record is there. That one is absent, which would give sensitive ones away, it shows only
+    up to the factor e^ε. The replace form holds the pairs (D, D−s+r). A person is sensitive if any of their
+    rows is, and is protected however many rows they have.
 
     Examples
     --------
@@ -38,7 +39,7 @@ class SensitiveUnderPolicy(Stepwise):
     adjacency: Adjacency = "add_remove"
     """Whether one unit comes or goes (add_remove), or is replaced by another (replace)."""
     rows: Rows | None = None
-    """The most rows that a person may have; without it, every row is protected by itself."""
+    """The most rows of a person that are read; without it, every row is protected by itself."""
 
     if TYPE_CHECKING:
 
@@ -52,6 +53,11 @@ class SensitiveUnderPolicy(Stepwise):
             type: str = "sensitive_under_policy",
         ) -> None: ...
 
+    @property
+    def of_single_records(self) -> bool:
+        """Whoever else is there has no say."""
+        return True
+
     def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
         """Cover every addition, and the removal of what is sensitive."""
         columns = facts.declared()
@@ -59,19 +65,19 @@ class SensitiveUnderPolicy(Stepwise):
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        which = "" if self.rows is None else " for any of their rows"
-        condition = f"{self._text()} is not true or not known{which}"
-        return f"every {self.unit} that is sensitive under {self._rule()}: {condition}"
+        condition = f"{self._text()} is not true or not known"
+        if self.rows is None:
+            return f"every record that is sensitive under {self._rule()}: {condition}"
+        whose = f"{condition} for at least one of all their rows"
+        return f"every person who is sensitive under {self._rule()}, {self.reading}: {whose}"
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
-        which = (
-            ""
-            if self.rows is None
-            else f" for all of their rows, and persons with more than {self.rows} rows"
-        )
+        which = "" if self.rows is None else " for all of their rows"
         who = f"{self.noun}s that are not sensitive: {self._text()} is true{which}"
-        absent = ", though never that one is absent" if self.adjacency == "add_remove" else ""
+        absent = (
+            ", though that one is absent only up to the factor e^ε" if self.adjacency == "add_remove" else ""
+        )
         return f"{who}; an answer may show what the data say of them{absent}"
 
     def difference(self, factor: str) -> str:

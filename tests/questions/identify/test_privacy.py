@@ -178,6 +178,31 @@ def test_a_row_that_is_not_sensitive_has_no_such_bound() -> None:
     assert loss(chances(bound, before), chances(bound, after)) > BASE**3
 
 
+def test_rows_that_are_cut_off_make_nobody_protected_and_the_words_say_so() -> None:
+    """51 rows are near the one of person s, 50 of them of one person, of whom the question reads two."""
+    model = am.AnomalyModel(["x"], radius=1, beta=20, k=2)
+    others = [{"x": 2, "id": "heavy"}] * 50 + [{"x": 0, "id": f"other {number}"} for number in range(5)]
+    everybody = [*others, {"x": 2.5, "id": "s"}]
+    before, after = (declare(table, model, person="id", max_rows=2) for table in (others, everybody))
+    bound = bind(am.Identify(record={"x": 2.5}, model="rare", epsilon=2), before.declaration)
+    found = loss(chances(bound, before, counted), chances(bound, after, counted))
+    assert found > 1000 * promised(bound)
+    assert not bound.relation.relates(others, everybody, columns=COLUMNS, person="id")
+    words = bound.guarantee.describe().splitlines()
+    told = [line for line in words if line.startswith(("Protected", "Not protected"))]
+    assert len(told) == 2
+    for line in told:
+        assert "19 rows within euclidean distance 1 in x" in line
+        assert "counting only rows of persons with at most 2 rows" in line
+    # Of as many persons with one row each, s is one of the crowd.
+    crowd = [{"x": 2, "id": f"light {number}"} for number in range(20)]
+    assert bound.relation.relates(crowd, [*crowd, everybody[-1]], columns=COLUMNS, person="id")
+    small, large = (
+        declare(table, model, person="id", max_rows=2) for table in (crowd, [*crowd, everybody[-1]])
+    )
+    assert loss(chances(bound, small, counted), chances(bound, large, counted)) <= promised(bound)
+
+
 def test_values_beyond_the_bounds_are_still_near_those_within() -> None:
     # By unclamped distances 3.5 protects 3; were it left out, 3 would be an anomaly that nobody protects.
     model = am.AnomalyModel(["x"], radius=1, beta=2, k=1)

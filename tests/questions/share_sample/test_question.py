@@ -87,7 +87,7 @@ def test_with_several_rows_for_a_person_each_row_gets_its_part_of_epsilon(open_c
     curator = open_curator(declare(person="name", max_rows=4))
     preview = curator.preview(ask(epsilon=2))
     assert f"{-100 * np.expm1(-0.5):.3g} of 100" in preview.expectation.error
-    assert "for any of their rows" in preview.guarantee.relation.protects()
+    assert "for at least one of all their rows" in preview.guarantee.relation.protects()
 
 
 @pytest.mark.parametrize("options", [{}, {"person": "name", "max_rows": 1}], ids=["rows", "persons"])

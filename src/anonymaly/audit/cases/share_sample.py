@@ -101,7 +101,7 @@ def sample_case(
 
     def outcomes(records: Database) -> Outcomes:
         """Judge by hand, and keep each record with 1 − e^-ε; every order is equally likely: Lemmas S1, S2."""
-        wards = _wards(records, person)
+        wards = _wards(records, person, rows)
         law: dict[str, float] = {}
         subsets = chain.from_iterable(combinations(wards, size) for size in range(len(wards) + 1))
         for chosen in subsets:
@@ -135,14 +135,20 @@ def _sensitive(row: Mapping[str, Any]) -> bool:
     return not (known and age >= 18 and row["consent"] is True)
 
 
-def _wards(records: Database, person: str | None) -> list[str]:
-    """Return the wards of those that are not sensitive; a person is if any of their rows is."""
-    owner = [None if person is None else row.get(person) for row in records]
-    bad = {name for name, row in zip(owner, records, strict=True) if name is not None and _sensitive(row)}
+def _wards(records: Database, person: str | None, rows: int) -> list[str]:
+    """Return the wards of those that are not sensitive: the first ``rows`` rows of a person, by content.
+
+    A person is sensitive if any of their rows is, those that are cut off among them: Lemma P3.
+    """
+    units: dict[Any, list[Mapping[str, Any]]] = {}
+    for place, row in enumerate(records):
+        name = None if person is None else row.get(person)
+        units.setdefault(("row", place) if name is None else name, []).append(row)
+    kept = [unit for unit in units.values() if not any(map(_sensitive, unit))]
     return [
         _letter(row["ward"])
-        for name, row in zip(owner, records, strict=True)
-        if name not in bad and not _sensitive(row)
+        for unit in kept
+        for row in sorted(unit, key=lambda row: (row["age"], row["ward"] is None, row["ward"]))[:rows]
     ]
 
 

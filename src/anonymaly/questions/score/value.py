@@ -25,8 +25,8 @@ from anonymaly.questions.score.space import Space
 
 NO_PROMISE = "Nothing is promised: made from public data, with noise that repeats."
 HELD = (
-    "The promise is computational, and for whoever sees scores only: the fitted object itself holds exact "
-    "counts and the key of their noise."
+    "The promise is for whoever sees scores only: the fitted object itself holds exact counts and the key of "
+    "their noise."
 )
 
 

@@ -140,7 +140,8 @@ class Sensor(Party):
 
     def statement(self) -> Statement:
         """Say what was spent, from the ledger."""
-        return Statement.of(self._account, self._ledger.reservations(self.name))
+        ledger = self._ledger
+        return Statement.of(self._account, ledger.reservations(self.name), ledger.entries(self.name))
 
     def raise_budget(self, *, to: Number) -> None:
         """Raise the budget; the ledger keeps when and to what."""
