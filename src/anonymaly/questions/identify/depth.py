@@ -121,7 +121,7 @@ def _in_space(lows: Floats, highs: Floats, weights: Integers, known: int, effort
         """Return the boxes that share a place with this one where it begins."""
         there = slice(int(ended[box]), int(begun[box]))
         near = (lows[there, 1:] <= highs[box, 1:]) & (highs[there, 1:] >= lows[box, 1:])
-        meet: Booleans = near.all(axis=1)
+        meet: Booleans = np.all(near, axis=1)
         return there, meet
 
     totals = np.empty(len(lows), np.int64)
