@@ -22,6 +22,7 @@ CASES: list[dict[str, Any]] = [
     {"guarantee": "differential"},
     {"batch": True},
     {"batch": True, "adjacency": "replace"},
+    {"chain": True},
     {"max_rows": 2},
     {"max_rows": 2, "adjacency": "replace"},
 ]
@@ -52,7 +53,7 @@ def test_the_worst_pair_loses_all_of_epsilon(options: dict[str, Any]) -> None:
     assert loss.numbers["exact"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("options", [CASES[0], CASES[4], CASES[5]], ids=str)
+@pytest.mark.parametrize("options", [CASES[0], CASES[4], CASES[5], CASES[6]], ids=str)
 def test_identify_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
     report = audit(identify_case(epsilon="1", **options), seed=1, rounds=0, layers=["replay"])
     assert report.passed, str(report)

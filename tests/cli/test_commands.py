@@ -291,6 +291,31 @@ def test_what_cannot_be_shared_is_explained_and_spends_nothing(
     assert not list(folder.glob("out*"))
 
 
+def test_several_filters_are_counted_at_once_and_shown_as_a_table(run: Run) -> None:
+    filters = ["--where", "age<40", "--where", "age >= 40 and age < 50", "--where", "age >= 50"]
+    preview = run("count", "patients.yaml", *filters, "--epsilon", "0.1", "--preview")
+    assert "so these 3 counts cost ε once" in preview.stdout
+    done = run("count", "patients.yaml", *filters, "--epsilon", "0.1")
+    assert done.returncode == 0, done.stderr
+    head, *lines = done.stdout.splitlines()[:4]
+    assert head == "records where"
+    assert [line.split(maxsplit=1)[1] for line in lines] == [
+        "age < 40",
+        "age >= 40 and age < 50",
+        "age >= 50",
+    ]
+    # The same as JSON is the same question, and one filter is one number.
+    query = {
+        "question": "count",
+        "where": ["age < 40", "age >= 40 and age < 50", "age >= 50"],
+        "epsilon": 0.1,
+    }
+    again = json.loads(run("ask", "patients.yaml", "-", "--json", input=json.dumps(query)).stdout)
+    assert (again["charged"], len(again["value"])) == ("0", 3)
+    one = json.loads(run("count", "patients.yaml", "--where", "age<40", "--epsilon", "0.1", "--json").stdout)
+    assert isinstance(one["value"], int)
+
+
 def test_a_count_has_no_table_to_write(run: Run, folder: Path) -> None:
     (folder / "query.json").write_text('{"question": "count", "epsilon": "0.1"}')
     done = run("ask", "patients.yaml", "query.json", "-o", "count.csv")

@@ -29,7 +29,8 @@ from anonymaly.declare.predicates import (
     Truth,
     write_column,
 )
-from anonymaly.declare.readings import matches
+from anonymaly.declare.readings import matches, non_sensitive
+from anonymaly.declare.rules import Policy
 from anonymaly.engine.statements import collect
 from tests.declare.trees import COLUMNS, MOMENTS, WARDS, tables, trees
 
@@ -198,3 +199,26 @@ def test_equal_trees_are_equal_values(tree: Predicate) -> None:
 @given(st.sampled_from(MOMENTS), st.sampled_from(MOMENTS))
 def test_moments_are_compared_to_the_microsecond(left: datetime, right: datetime) -> None:
     assert Comparison("seen", "<", right).evaluate({"seen": left}) is (left < right)
+
+
+# Written as decimals of seventeen digits, which DuckDB rounds twice on the way to a double.
+@pytest.mark.parametrize("constant", [0.9452706955539223, 0.38120423768821243, 0.21659939713061338])
+@pytest.mark.parametrize("text", ["age <= {}", "age < {}", "age == {}", "age in [{}, 7]", "age != {}"])
+def test_a_fraction_in_a_filter_is_the_very_double_that_it_names(constant: float, text: str) -> None:
+    values = [math.nextafter(constant, 0), constant, math.nextafter(constant, 1)]
+    dataset = declare(pa.Table.from_pylist(numbered([{"age": value} for value in values]), schema=TYPES))
+    tree = parse(text.format(repr(constant)), COLUMNS)
+    assert verdicts(dataset, tree) == [tree.evaluate({"age": value}) for value in values]
+
+
+@pytest.mark.parametrize("end", [0.9452706955539223, 0.38120423768821243, 0.21659939713061338])
+def test_a_policy_publishes_nobody_a_hair_beyond_the_declared_bounds(end: float) -> None:
+    columns = {"x": Interval(-end, end)}
+    values = [
+        side * value for value in (end, math.nextafter(end, 0), math.nextafter(end, 1)) for side in (-1, 1)
+    ]
+    table = Dataset(pa.table({"x": values}), name="records", columns=columns).table
+    policy = Policy("x > -2")
+    judged = collect(table.select("x", public=non_sensitive(policy, table, columns)))
+    found = dict(zip(judged["x"].to_pylist(), judged["public"].to_pylist(), strict=True))
+    assert found == {value: not policy.sensitive({"x": value}, columns) for value in values}

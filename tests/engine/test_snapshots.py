@@ -19,6 +19,7 @@ from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.engine import Engine
 from anonymaly.engine.view import typed
+from anonymaly.questions.count.summary import counts_of
 from tests.engine.snapshot import FOLDER, same_as_snapshot
 
 COLUMNS: dict[str, Domain] = {
@@ -93,6 +94,10 @@ def filtered(where: str) -> Callable[[Engine], ir.Table]:
     return lambda _: VIEW.filter(matches(parse(where, COLUMNS), VIEW))
 
 
+def counted(*filters: str) -> Callable[[Engine], ir.Table]:
+    return lambda _: counts_of(VIEW, [parse(where, COLUMNS) for where in filters])
+
+
 def numbered(by: str | Bins) -> Callable[[Engine], ir.Table]:
     (attribute,) = read_attributes([by], COLUMNS)
     return lambda _: VIEW.select(code=code(attribute, VIEW))
@@ -101,6 +106,7 @@ def numbered(by: str | Bins) -> Callable[[Engine], ir.Table]:
 EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
     **{f"read_{name}": read(*item) for name, item in READ.items()},
     **{f"filter_{name}": filtered(where) for name, where in FILTERS.items()},
+    "counts": counted("age < 18.5", "age >= 18.5 and ward == 'A'", "not consent", "note is null"),
     "view": lambda engine: people(rows(engine), ALONE),
     "view_of_people": lambda engine: people(rows(engine, PEOPLE), PEOPLE),
     "judged": lambda engine: judged_people(rows(engine), ALONE, POLICY),

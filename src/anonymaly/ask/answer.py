@@ -172,7 +172,7 @@ class Answer:
             f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{_html(text)}</td></tr>"
             for label, text in self._lines()
         )
-        head = f"<strong style='font-size:1.4em'>{html.escape(self.shown)}</strong>"
+        head = f"<strong style='font-size:1.4em'>{_html(self.shown)}</strong>"
         return f"<div>{head}<table>{rows}</table></div>"
 
 

@@ -192,14 +192,21 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     return command
 
 
-def _origin(field: FieldInfo) -> Any:
-    """Return the container type of a field, without ``| None`` and annotations."""
+def _forms(field: FieldInfo) -> list[Any]:
+    """Return the types that a field may have, without ``None`` and annotations."""
     annotation: Any = field.annotation
-    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
-        annotation = next(item for item in typing.get_args(annotation) if item is not types.NoneType)
-    while typing.get_origin(annotation) is Annotated:
-        annotation = typing.get_args(annotation)[0]
-    return typing.get_origin(annotation) or annotation
+    union = isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union
+    forms = []
+    for form in typing.get_args(annotation) if union else [annotation]:
+        while typing.get_origin(form) is Annotated:
+            form = typing.get_args(form)[0]  # noqa: PLW2901
+        forms.append(typing.get_origin(form) or form)
+    return [form for form in forms if form is not types.NoneType]
+
+
+def _origin(field: FieldInfo) -> Any:
+    """Return the first type that a field may have: the one that its option is read as."""
+    return _forms(field)[0]
 
 
 def _is(field: FieldInfo, kind: str) -> bool:
@@ -214,6 +221,8 @@ def _read(name: str, field: FieldInfo, text: str | list[str]) -> Any:
         if _is(field, "table"):
             return read_columns(text, field=name)
         return text if _origin(field) is str else _scalar(text)
+    if str in _forms(field):
+        return text[0] if len(text) == 1 else text  # given once it is one text, given again a list
     if not _is(field, "pairs"):
         return [_scalar(item) for item in text]
     pairs: dict[str, Any] = {}

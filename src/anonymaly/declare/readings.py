@@ -22,12 +22,14 @@ from anonymaly.declare.predicates import (
     Conjunction,
     Disjunction,
     IsNull,
+    Literal,
     Membership,
     Negation,
     Predicate,
     Truth,
 )
 from anonymaly.declare.rules import Policy
+from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
 from anonymaly.engine.view import truncate
 
@@ -69,9 +71,9 @@ def matches(predicate: Predicate, table: ir.Table) -> ir.BooleanValue:
     found: ir.BooleanValue
     match predicate:
         case Comparison(column, operator, literal):
-            found = COMPARISONS[operator](table[column], ibis.literal(literal))
+            found = COMPARISONS[operator](table[column], _literal(literal))
         case Membership(column, literals):
-            found = table[column].isin(list(literals))
+            found = table[column].isin([_literal(literal) for literal in literals])
         case IsNull(column):
             found = table[column].isnull()
         case Truth(column):
@@ -96,7 +98,7 @@ def is_within(domain: Domain, column: ir.Value) -> ir.BooleanValue:
             low, high = float(domain.low), float(domain.high)
             low = math.nextafter(low, math.inf) if low < domain.low else low
             high = math.nextafter(high, -math.inf) if high > domain.high else high
-            found = column.between(low, high)
+            found = column.between(_literal(low), _literal(high))
         case Unbounded():
             found = column.between(-sys.float_info.max, sys.float_info.max)
         case Categories():
@@ -115,9 +117,14 @@ def code(attribute: Attribute, table: ir.Table) -> ir.IntegerValue:
     if attribute.bins is None:
         cases = [(column == known, number) for number, known in enumerate(attribute.values)]
         return ibis.cases(*cases, else_=missing).cast("int64")
-    edges = attribute.bins.edges
+    edges = [_literal(edge) for edge in attribute.bins.edges]
     last = len(edges) - 2
     # From the right, each bin holding its lower edge; the last one holds its upper edge as well.
     cases = [((column > edges[-1]) | (column < edges[0]), missing)]
     cases += [(column >= edges[number], ibis.literal(number, "int64")) for number in range(last, -1, -1)]
     return ibis.cases(*cases, else_=missing).cast("int64")
+
+
+def _literal(value: Literal) -> ir.Scalar:
+    """Return a constant that engines compare as Python does; plain fractions some of them round once more."""
+    return exact(value) if isinstance(value, float) and not value.is_integer() else ibis.literal(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from anonymaly.questions.identify import overlap
 from anonymaly.questions.identify.balls import METRICS, Balls
+from anonymaly.questions.identify.depth import deepest as boxes_deepest
 from anonymaly.questions.identify.kernels.counter import count_balls
 from anonymaly.questions.identify.overlap import most_overlapping
 
@@ -48,11 +50,85 @@ def test_no_place_is_in_more_balls_than_are_paid_for(
     points=st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=2, max_size=30),
     radius=st.floats(1e-6, 1e3),
 )
-def test_on_a_line_the_deepest_place_is_found_by_a_sweep(points: list[float], radius: float) -> None:
+def test_on_a_line_no_place_where_a_ball_begins_is_deeper_than_is_paid_for(
+    points: list[float], radius: float
+) -> None:
     asked = np.array(points)[:, None]
-    # The deepest place on a line is where some ball begins.
     found = deepest(asked, radius, "euclidean", asked - radius)
     assert found <= most_overlapping(asked, radius, "euclidean")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@settings(max_examples=60, deadline=None)
+@given(
+    points=st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=2), min_size=1, max_size=6),
+    radius=st.sampled_from([1e-6, 0.1, 0.3, 7.0, 500.0]),
+)
+def test_no_rounding_hides_a_ball_from_the_cost(
+    metric: str, points: list[list[float]], radius: float
+) -> None:
+    # Points that touch at just one place, and places at the ends of balls and a hair beside them.
+    asked = np.array([*points, *(np.array(points) + 2 * radius)])
+    ends = [
+        np.unique(
+            [np.nextafter(end, towards) for end in column - radius for towards in (-np.inf, end, np.inf)]
+        )
+        for column in asked.T
+    ]
+    places = [*product(*ends), *((asked[:, None] + asked[None]) / 2).reshape(-1, 2)]
+    assert deepest(asked, radius, metric, places) <= most_overlapping(asked, radius, metric)
+
+
+# Balls that are boxes, and the number of columns; the lower ends of Manhattan ones lie between the halves.
+BOXES = [("chebyshev", 1), ("euclidean", 1), ("chebyshev", 2), ("manhattan", 2), ("chebyshev", 3)]
+
+
+@pytest.mark.parametrize(("metric", "columns"), BOXES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_batch_of_boxes_costs_just_the_depth_that_trying_all_places_finds(
+    metric: str, columns: int, data: st.DataObject
+) -> None:
+    point = st.tuples(*[st.integers(0, 5)] * columns)
+    asked = np.array(data.draw(st.lists(point, min_size=1, max_size=9)), float)
+    radius = data.draw(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 3.0]))
+    # Balls of integers end on halves; Manhattan balls also meet between those.
+    steps = np.arange(-3, 8.25, 0.25 if columns == 2 else 0.5)
+    places = list(product(steps, repeat=columns))
+    assert most_overlapping(asked, radius, metric) == deepest(asked, radius, metric, places)
+
+
+def test_a_line_of_balls_is_paid_for_by_its_depth_and_not_by_all_near_one() -> None:
+    line = np.arange(200.0)[:, None]
+    assert [most_overlapping(line, 10.0, metric) for metric in METRICS] == [21, 21, 21]
+
+
+def test_a_grid_of_boxes_is_paid_for_by_its_depth_and_not_by_all_near_one() -> None:
+    grid = np.stack(np.meshgrid(np.arange(60.0), np.arange(60.0)), -1).reshape(-1, 2)
+    assert most_overlapping(grid, 10.0, "chebyshev") == 21 * 21
+    assert most_overlapping(grid, 10.0, "manhattan") == 10 * 10 + 11 * 11
+    # A disc of this radius holds 317 points of the grid, and 1,257 are within twice of it.
+    assert 317 <= most_overlapping(grid, 10.0, "euclidean") <= 21 * 21
+
+
+def test_a_hundred_thousand_records_on_a_line_are_no_trouble() -> None:
+    line = np.random.default_rng(1).permutation(np.arange(1e5))[:, None]
+    assert most_overlapping(line, 2.4, "manhattan") == 5
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    points=st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1, max_size=30),
+    most=st.sampled_from([0, 10**5, 10**6, 10**7]),
+)
+def test_little_effort_gives_a_bound_and_says_so(points: list[tuple[int, int, int]], most: int) -> None:
+    lows = np.array(points, float)
+    weights = np.ones(len(lows), np.int64)
+    depth, exact = boxes_deepest(lows, lows + 3, weights)
+    bound, was_exact = boxes_deepest(lows, lows + 3, weights, most)
+    assert exact
+    assert depth <= bound <= len(lows)
+    assert bound == depth or not was_exact
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -71,11 +147,13 @@ def test_records_far_apart_cost_one_and_copies_cost_each() -> None:
     assert most_overlapping(np.zeros((7, 2)), 0.0, "manhattan") == 7
 
 
-def test_thousands_of_records_are_bounded_as_by_comparing_all_of_them() -> None:
+def test_thousands_of_records_cost_no_more_than_comparing_all_of_them_finds() -> None:
     points = np.random.default_rng(1).random((3000, 3))
     gaps = np.abs(points[:, None] - points[None])
     for metric, near in (("chebyshev", gaps.max(-1)), ("manhattan", gaps.sum(-1))):
-        assert most_overlapping(points, 0.05, metric) == (near <= 0.1).sum(1).max()
+        paid = most_overlapping(points, 0.05, metric)
+        assert paid < (near <= 0.1).sum(1).max()
+        assert paid >= deepest(points, 0.05, metric, np.random.default_rng(2).random((10_000, 3)))
 
 
 @pytest.mark.parametrize("metric", METRICS)

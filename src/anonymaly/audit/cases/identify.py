@@ -38,6 +38,8 @@ COLUMNS: Mapping[str, Domain] = {"x": Interval(LOW, HIGH)}
 ASKED = 5  # the record; a batch asks about it twice, and about one beside it
 BATCH = (ASKED, ASKED, ASKED + 1)
 OVERLAP = 3  # Lemma 8: all balls of the batch meet
+CHAIN = (ASKED - 2, ASKED, ASKED + 2)  # each ball touches the next
+CHAIN_OVERLAP = 2  # no place is in all three, though all centres are within twice the radius of the middle
 EXTRA_ERROR = 0.9  # large, so that counting stops at once: L = 2 or a little more
 
 
@@ -63,6 +65,7 @@ def identify_case(
     adjacency: Adjacency = "add_remove",
     guarantee: Literal["sensitive", "differential"] = "sensitive",
     batch: bool = False,
+    chain: bool = False,
     max_rows: int | None = None,
     kind: type[Identify] = Identify,
 ) -> Case:
@@ -78,6 +81,8 @@ def identify_case(
         Which promise.
     batch : bool
         Whether to ask about three records, whose balls all meet.
+    chain : bool
+        Whether to ask about three records, each of whose balls meets the next.
     max_rows : int, optional
         Protect persons of up to this many rows; without it, rows.
     kind : type
@@ -89,20 +94,19 @@ def identify_case(
     >>> {answer: round(chance, 3) for answer, chance in case.outcomes(case.worst_pair[0]).items()}
     {'y': 0.731, 'n': 0.269}
     """
-    asked: dict[str, Any] = {"records": {"x": BATCH}} if batch else {"record": {"x": ASKED}}
+    points = CHAIN if chain else BATCH if batch else (ASKED,)
+    overlap = CHAIN_OVERLAP if chain else OVERLAP if batch else 1
+    asked: dict[str, Any] = {"record": {"x": ASKED}} if len(points) == 1 else {"records": {"x": points}}
     query = kind(model="rare", guarantee=guarantee, epsilon=epsilon, extra_error=EXTRA_ERROR, **asked)
     rows = max_rows or 1
-    steps = rows * (2 if adjacency == "replace" else 1) * (OVERLAP if batch else 1)
+    steps = rows * (2 if adjacency == "replace" else 1) * overlap
     rate = float(to_fraction(query.cost) / Fraction(steps))
     needed = None if guarantee == "differential" else BETA + 1 - (K + rows - 1)
     slack = 1 + math.ceil(-math.log(EXTRA_ERROR) / rate)
 
     def outcomes(records: Database) -> Outcomes:
         """Count by hand, look for the nearest table with the other answer, and flip: Lemmas 2 to 9."""
-        chances = [
-            _chance_of_yes(*_counts(records, point), needed, rate, slack)
-            for point in (BATCH if batch else (ASKED,))
-        ]
+        chances = [_chance_of_yes(*_counts(records, point), needed, rate, slack) for point in points]
         return {
             "".join(answers): math.prod(
                 chance if answer == "y" else 1 - chance
@@ -112,8 +116,9 @@ def identify_case(
         }
 
     unit = f"persons with up to {rows} rows" if max_rows else "records"
+    form = "chain, " if chain else "batch, " if batch else ""
     return IdentifyCase(
-        name=f"identify, {guarantee}, {'batch, ' * batch}{unit}, {adjacency}, ε = {query.epsilon}",
+        name=f"identify, {guarantee}, {form}{unit}, {adjacency}, ε = {query.epsilon}",
         query=query,
         columns=COLUMNS,
         records=RECORDS,
@@ -123,7 +128,7 @@ def identify_case(
                 steps, lambda one, other: absolute_difference(one["within"], other["within"])
             )
         },
-        worst_pair=_worst_pair(adjacency, rows),
+        worst_pair=TOUCHING if chain else _worst_pair(adjacency, rows),
         # A second row of the replaced, or a second answer, has no way to be turned on twice.
         tight=adjacency == "add_remove" or not (batch or rows > 1),
         outcomes=outcomes,
@@ -132,6 +137,11 @@ def identify_case(
         max_rows=max_rows,
         rules={"rare": AnomalyModel(["x"], RADIUS, BETA, K)},
     )
+
+
+# The row that comes lies where two balls of the chain touch, and makes both records normal by a hair.
+_FULL = _rows(CHAIN[0], *[CHAIN[0] - 1] * (BETA - 1), CHAIN[1], *[CHAIN[1] + 0.5] * (BETA - 1))
+TOUCHING = (_FULL, (*_FULL, *_rows(CHAIN[0] + RADIUS)))
 
 
 def _worst_pair(adjacency: Adjacency, rows: int) -> tuple[Database, Database]:
@@ -218,6 +228,7 @@ def _broken(
     worst_pair: tuple[Database, Database] | None = None,
     adjacency: Adjacency = "add_remove",
     batch: bool = False,
+    chain: bool = False,
     max_rows: int | None = None,
 ) -> Case:
     """Return the case of an identify that counts or releases in another way; its claims stay the same."""
@@ -235,7 +246,7 @@ def _broken(
             )
 
     case = identify_case(
-        epsilon="1", adjacency=adjacency, batch=batch, max_rows=max_rows, kind=BrokenIdentify
+        epsilon="1", adjacency=adjacency, batch=batch, chain=chain, max_rows=max_rows, kind=BrokenIdentify
     )
     return case if worst_pair is None else dataclasses.replace(case, worst_pair=worst_pair)
 
@@ -319,6 +330,7 @@ IDENTIFY_MUTANTS: tuple[Mutant, ...] = (
         "replace charged like add/remove", "bound", lambda: _broken(_times_the_rate(2), adjacency="replace")
     ),
     Mutant("overlapping balls charged as one", "bound", lambda: _broken(_times_the_rate(3), batch=True)),
+    Mutant("balls that touch charged as apart", "bound", lambda: _broken(_times_the_rate(2), chain=True)),
     Mutant(
         "stopped counts answered for certain",
         "bound",

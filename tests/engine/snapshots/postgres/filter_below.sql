@@ -2,4 +2,4 @@ SELECT
   *
 FROM "view" AS "t0"
 WHERE
-  "t0"."age" < 18.5
+  "t0"."age" < CAST('18.5' AS DOUBLE PRECISION)
