@@ -39,6 +39,9 @@ class Curator:
         A file elsewhere that holds the newest entry's hash, so that a restored old ledger is noticed.
     store : path, optional
         Where released answers are kept; by default beside the ledger.
+    secret : path, optional
+        The file of the owner's secret, under which the ledger keeps digests of what is asked about persons;
+        by default ``<name>.secret`` beside the ledger. The first charge makes it.
 
     Notes
     -----
@@ -65,6 +68,7 @@ class Curator:
         ledger: str | Path | None = None,
         anchor: str | Path | None = None,
         store: str | Path | None = None,
+        secret: str | Path | None = None,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise InputError(
@@ -80,6 +84,7 @@ class Curator:
             ledger=ledger,
             anchor=anchor,
             store=store,
+            secret=secret,
         )
 
     @classmethod
@@ -93,6 +98,7 @@ class Curator:
             ledger=manifest.ledger_location(folder),
             anchor=manifest.place(folder, manifest.anchor),
             store=manifest.store_location(folder),
+            secret=manifest.secret_location(folder),
         )
 
     def about(self, source: Any) -> Curator:
@@ -136,6 +142,7 @@ class Curator:
             ledger=account.location,
             anchor=account.anchor,
             store=account.store.folder.parent,
+            secret=account.secret.file.path,
         )
         if part.accountant.ledger.head().ledger != account.ledger.head().ledger:
             part.close()
@@ -169,12 +176,12 @@ class Curator:
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
-        key = bound.fingerprint(number)
-        earlier = self.accountant.find(key)
+        fingerprint = bound.fingerprint(number)
+        earlier = self.accountant.find(fingerprint)
         if earlier is not None and earlier.state != "reserved":
             return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
-        reservation = self.accountant.reserve(bound, key=key, analyst=label, repeat=number)
+        reservation = self.accountant.reserve(bound, fingerprint=fingerprint, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)
