@@ -215,6 +215,29 @@ def test_of_several_processes_that_make_a_secret_at_once_the_first_wins(tmp_path
     assert [item.name for item in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_process_whose_first_charge_is_overtaken_takes_the_secret_of_the_other(
+    open_patients: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, fast = open_patients(), open_patients()
+    read, reads = SecretFile.read, []
+
+    def overtaken(self: SecretFile) -> Secret | None:
+        found = read(self)
+        if self is slow.accountant.secret.file:
+            reads.append(found)
+            if len(reads) == 2:  # the first looks for an earlier charge, the second is about to charge
+                fast.ask(explain(96))
+        return found
+
+    monkeypatch.setattr(SecretFile, "read", overtaken)
+    answer = slow.ask(explain(97))
+    assert reads[:2] == [None, None]
+    monkeypatch.undo()
+    assert open_patients().ask(explain(97)).receipt == answer.receipt
+    checks = {item.record["secret"] for item in fast.accountant.ledger.reservations("patients")}
+    assert len(checks) == 1
+
+
 def test_a_secret_shows_itself_nowhere() -> None:
     secret = Secret(b"k" * 32)
     assert "k" * 4 not in repr(secret)
@@ -229,7 +252,7 @@ def test_the_place_of_the_secret_is_declared_or_beside_the_ledger(tmp_path: Path
         "columns": {"age": {"type": "interval", "low": 0, "high": 120}},
     }
     default, remote = am.Manifest(**fields), am.Manifest(**fields, ledger="postgresql://host/books")
-    elsewhere = am.Manifest(**fields, ledger="books/all.ledger", **{"secret": "keys/p.secret"})
+    elsewhere = am.Manifest(**{**fields, "ledger": "books/all.ledger", "secret": "keys/p.secret"})
     assert default.secret_location(tmp_path) == str(tmp_path / "patients.secret")
     assert remote.secret_location(tmp_path) == str(tmp_path / "patients.secret")
     assert elsewhere.secret_location(tmp_path) == str(tmp_path / "keys" / "p.secret")

@@ -178,13 +178,19 @@ class AccountSecret:
 
         ``newest`` asks the ledger in any case: another process may have made the first charge.
         """
+        if newest and self._check is None:
+            self._check = newest_check(self._charges())
+        # Read after the ledger: whoever charges makes the secret first.
         secret = self.file.read()
-        known = self._check
-        if newest if known is None else secret is None or not secret.stands_for(known):
-            self._check = known = newest_check(self._charges())
-        if known is not None and (secret is None or not secret.stands_for(known)):
-            raise self.file.unfit(secret)
+        if not self._fits(secret):
+            self._check = newest_check(self._charges())
+            secret = self.file.read()
+            if not self._fits(secret):
+                raise self.file.unfit(secret)
         return secret
+
+    def _fits(self, secret: Secret | None) -> bool:
+        return self._check is None or (secret is not None and secret.stands_for(self._check))
 
     def for_charge(self) -> tuple[Secret, str | None]:
         """Return the secret of a new charge, made if it is the first, and the check value of the last."""
