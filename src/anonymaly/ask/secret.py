@@ -111,6 +111,12 @@ class SecretFile:
 
     def begin(self, secret: Secret | None = None) -> Secret:
         """Write the secret unless there is one, and return the one that is there: the first writer's."""
+        found = self.read()
+        if found is not None:
+            # Its writer may not have come so far, and a charge under it must not outlive it.
+            with contextlib.suppress(OSError):
+                sync_folder(self.path.parent)
+            return found
         secret = secret or self.draft
         content = secret.key + bytes.fromhex(secret.replaces or "")
         # Complete before it has its name, so that nobody ever reads half of it.
@@ -133,7 +139,10 @@ class SecretFile:
         finally:
             with contextlib.suppress(OSError):
                 private.unlink(missing_ok=True)
-        return self.read() or secret
+        found = self.read()
+        if found is None:
+            raise self.unfit(None)
+        return found
 
     def begin_anew(self, lost: str | None) -> Secret:
         """Begin a new secret in the place of a lost one, known by its check value; for the owner alone."""
@@ -194,7 +203,9 @@ class AccountSecret:
 
     def for_charge(self) -> tuple[Secret, str | None]:
         """Return the secret of a new charge, made if it is the first, and the check value of the last."""
-        secret = self.current(newest=True) or self.file.begin()
+        secret = self.current(newest=True)
+        if secret is None or self._check is None:
+            secret = self.file.begin()
         before, self._check = self._check, secret.check
         return secret, before
 

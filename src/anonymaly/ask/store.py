@@ -10,6 +10,7 @@ whole, for the same reason; names of earlier versions, with its first 16 digits,
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import re
@@ -111,7 +112,7 @@ class Store:
         whole = self.path(key, digest)
         for path in (whole.with_name(name) for name in _names(key, digest)):
             try:
-                file = KeptFile(io.FileIO(path), lambda: self.open(key, digest))
+                file = KeptFile(io.FileIO(path), functools.partial(self.open, key, digest))
             except OSError:
                 continue
             with contextlib.suppress(OSError):
