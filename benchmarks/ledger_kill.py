@@ -54,7 +54,14 @@ def work(location: str, anchor: Path | None, store: Path, first: int, report: in
         # One write of less than a pipe's atomic size: whole or not at all.
         os.write(report, (" ".join(map(str, words)) + "\n").encode())
 
-    curator = Curator(Count.example().dataset(), budget=BUDGET, ledger=location, anchor=anchor, store=store)
+    curator = Curator(
+        Count.example().dataset(),
+        budget=BUDGET,
+        ledger=location,
+        anchor=anchor,
+        store=store,
+        secret=store.with_suffix(".secret"),
+    )
     reserve = curator.accountant.ledger.reserve
 
     def reserve_aloud(*arguments: Any, **options: Any) -> Reservation:

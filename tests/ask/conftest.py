@@ -11,6 +11,7 @@ import pandas
 import pytest
 
 import anonymaly as am
+from tests.ask.persons import patients
 
 
 @pytest.fixture
@@ -63,3 +64,13 @@ def open_account(open_curator: Callable[..., am.Curator]) -> Callable[..., None]
         curator.close()
 
     return open_account
+
+
+@pytest.fixture
+def open_patients(tmp_path: Path) -> Callable[..., am.Curator]:
+    """Open an account of the persons whom questions can be about."""
+
+    def open_patients(**options: Any) -> am.Curator:
+        return am.Curator(patients(), **{"budget": 10, "ledger": tmp_path / "patients.ledger", **options})
+
+    return open_patients

@@ -47,7 +47,13 @@ class WithCurator:
         self._barrier.wait(
             BARRIER_SECONDS
         )  # so that in the first run all open a ledger that is not there yet
-        curator = Curator(dataset, budget=AFFORDABLE * COST, ledger=self._location, store=self._store)
+        curator = Curator(
+            dataset,
+            budget=AFFORDABLE * COST,
+            ledger=self._location,
+            store=self._store,
+            secret=self._store / "secret",
+        )
         self._barrier.wait(BARRIER_SECONDS)
         try:
             answer = curator.ask(Count(epsilon=COST), analyst=f"analyst{process}", repeat=process)

@@ -174,6 +174,16 @@ def test_it_replaces_neither_a_question_nor_a_command(place: Place) -> None:
     assert "acme_proportion" not in sys.modules
 
 
+def test_a_question_in_a_file_imports_nothing_of_a_package_that_the_owner_does_not_name(place: Place) -> None:
+    place.install()
+    (place.folder / "query.json").write_text(QUERY)
+    with pytest.raises(Refused, match=r"acme-proportion 1\.0.* questions: \[proportion\]"):
+        place.run("ask", str(place.declare("")), str(place.folder / "query.json"))
+    assert "acme_proportion" not in sys.modules
+    place.run("ask", str(place.declare()), str(place.folder / "query.json"))
+    assert "acme_proportion" in sys.modules
+
+
 def test_a_class_that_calls_itself_by_the_name_of_another_question_is_refused(place: Place) -> None:
     place.install()
     foreign: Any = catalogue.load("proportion")

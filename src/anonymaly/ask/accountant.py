@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,12 +16,14 @@ from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
 from anonymaly.ask.query import Query
-from anonymaly.ask.store import Store, Stored
+from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
+from anonymaly.ask.store import Store, Stored, folder_of
+from anonymaly.ask.verify import verify
 from anonymaly.core.epsilon import to_text
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.manifest import absolute, beside
+from anonymaly.declare.manifest import absolute, beside, secret_beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
-from anonymaly.ledger import Account, Ledger, Reservation, refuse_if_too_expensive
+from anonymaly.ledger import Account, Ledger, Reservation, Verification, refuse_if_too_expensive
 from anonymaly.promise import Guarantee, Relation
 from anonymaly.version import __version__
 
@@ -30,7 +33,11 @@ logging.getLogger("anonymaly").addHandler(logging.NullHandler())
 
 
 class Accountant:
-    """One account of one ledger, with the store of its answers."""
+    """One account of one ledger, with the store of its answers and the secret of its digests.
+
+    Callers know a question by its fingerprint. The ledger keeps a digest of that under the secret, except for
+    questions that were charged before there were secrets.
+    """
 
     def __init__(
         self,
@@ -40,6 +47,7 @@ class Accountant:
         ledger: str | Path | None = None,
         anchor: str | Path | None = None,
         store: str | Path | None = None,
+        secret: str | Path | SecretFile | None = None,
     ) -> None:
         catalogue.refuse_own(declaration.questions)
         self.declaration = declaration
@@ -51,10 +59,13 @@ class Accountant:
         self.ledger = Ledger.open(self.location, anchor=self.anchor)
         self._opened = False  # whether the declaration and the rules are written down
         self._refuse_changes()
-        answers = Path(store if store is not None else beside(self.location, self.name)).absolute()
-        # One folder for each ledger, so that no other ledger's questions are mistaken for this one's.
-        self.store = Store(answers / self.ledger.head().ledger[:16])
+        answers = store if store is not None else beside(self.location, self.name)
+        self.store = Store(folder_of(answers, self.ledger.head().ledger))
+        if not isinstance(secret, SecretFile):
+            place = secret_beside(self.location, self.name) if secret is None else secret
+            secret = SecretFile(Path(place).absolute())
         past = self.ledger.reservations(self.name)
+        self.secret = AccountSecret(secret, newest_check(past), lambda: self.ledger.reservations(self.name))
         self.store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
 
     @property
@@ -72,9 +83,11 @@ class Accountant:
                 field="query",
                 next_step="Give, for instance, am.Count(epsilon=0.1).",
             )
-        _refuse_unnamed(type(query), self.declaration)
+        catalogue.refuse_unnamed(query.question, self.declaration.questions)
+        _refuse_another(type(query))
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
         bound = type(query).read(query.to_dict()).bind(self.declaration)
+        bound = replace(bound, digest_of=self.secret.digest)
         kind = type(bound.query).__name__
         if not bound.query.kept:
             raise Refused(
@@ -111,21 +124,28 @@ class Accountant:
             effect=None if earlier is not None else effect_of(bound, self.ledger.reservations(self.name)),
         )
 
-    def find(self, key: str) -> Reservation | None:
+    def find(self, fingerprint: str) -> Reservation | None:
         """Return the earlier charge for the question with this fingerprint, if there is one."""
-        return self.ledger.find(self.name, key)
+        plain = self.ledger.find(self.name, fingerprint)
+        if plain is not None:
+            return plain  # charged before there were secrets, so it keeps its key
+        secret = self.secret.current()
+        return None if secret is None else self.ledger.find(self.name, _key(secret, fingerprint))
 
-    def reserve(self, bound: Binding, *, key: str, analyst: str, repeat: int) -> Reservation:
+    def reserve(self, bound: Binding, *, fingerprint: str, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the earlier charge for the same question."""
         self.store.refuse_unwritable()
+        secret, before = self.secret.for_charge()
         # Only now, when nothing else can be refused, is the declaration written down for good.
         self.open(bound.query.cost)
+        plain = self.ledger.find(self.name, fingerprint)
         return self.ledger.reserve(
             self.name,
             analyst=analyst,
-            key=key,
+            key=_key(secret, fingerprint) if plain is None else plain.key,
             cost=bound.query.cost,
-            record=_record(bound, repeat),
+            # Bound again, because another process may have made the secret after this question was accepted.
+            record=_record(replace(bound, digest_of=secret.digest), repeat, secret, before),
         )
 
     def complete(self, bound: Binding, reservation: Reservation, draw: Draw) -> Reservation:
@@ -176,6 +196,10 @@ class Accountant:
     def answers(self) -> list[Reservation]:
         """Return the reservations that ended with an answer, oldest first."""
         return [item for item in self.ledger.reservations(self.name) if item.state == "committed"]
+
+    def verify(self) -> Verification:
+        """Check the ledger again, and whether the stored answers are those that it names."""
+        return verify(self.ledger, self.name, self.store)
 
     def open(self, cost: int | None = None) -> None:
         """Open the account at its first question, and write down rules that were added since."""
@@ -251,20 +275,12 @@ def _such_as(relation: Relation) -> str:
     return f", such as rules={{{name!r}: am.{type(rule).__name__}({', '.join(fields)})}}"
 
 
-def _refuse_unnamed(kind: type[Query], declaration: Declaration) -> None:
-    """Refuse another package's question that the owner does not name, and one under another's name."""
-    name, origin = kind.question, catalogue.origin(kind.question)
-    if origin is not None and name not in declaration.questions:
-        raise Refused(
-            f"{name!r} is a question of {origin.package} {origin.version}, which the owner of "
-            f"{declaration.name} did not allow",
-            field="questions",
-            next_step=f"The owner can name it in the manifest: questions: [{name}].",
-        )
+def _refuse_another(kind: type[Query]) -> None:
+    """Refuse a question under the name of another one."""
     # What cannot be found by its name now could not be read back from the store later.
-    if not issubclass(kind, catalogue.load(name)):
+    if not issubclass(kind, catalogue.load(kind.question)):
         raise Refused(
-            f"{kind.__module__}.{kind.__name__} calls itself {name!r}, which is another question",
+            f"{kind.__module__}.{kind.__name__} calls itself {kind.question!r}, which is another question",
             field="question",
             next_step="Give it a name of its own.",
         )
@@ -287,13 +303,21 @@ def _recorded_origin(reservation: Reservation) -> catalogue.Origin | None:
     return was
 
 
-def _record(bound: Binding, repeat: int) -> Mapping[str, Any]:
-    """Return what the ledger keeps about a question: enough to compose and explain it later."""
+def _key(secret: Secret, fingerprint: str) -> str:
+    """Return what the ledger and the store know a question by."""
+    return secret.digest("fingerprint", fingerprint)
+
+
+def _record(bound: Binding, repeat: int, secret: Secret, before: str | None) -> Mapping[str, Any]:
+    """Return what the ledger keeps about a question: enough to compose and explain it later.
+
+    ``before`` is the check value of the secret of the charge before this one.
+    """
     query, origin = bound.query, catalogue.origin(bound.query.question)
     return {
         "question": query.question,
         "schema_version": query.schema_version,
-        "query": query.for_ledger(),
+        "query": query.for_ledger(bound.digest_of),
         "asks": query.describe(),
         "repeat": repeat,
         "version": bound.declaration.version,
@@ -301,5 +325,7 @@ def _record(bound: Binding, repeat: int) -> Mapping[str, Any]:
         "expected": bound.expectation.to_dict(),
         "shares": dict(bound.shares),
         "software": __version__,
+        "secret": secret.check,
+        **({} if before in (None, secret.check) else {"secret_before": before}),
         **({} if origin is None else {"origin": origin.to_dict()}),
     }

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from anonymaly.ask.secret import Digest, without_secret
 from anonymaly.core.value import digest
 from anonymaly.promise import Everyone, Guarantee, Relation
 
@@ -66,6 +67,8 @@ class Binding:
 
     query: Query  # checked, and in its canonical form
     declaration: Declaration
+    # How whatever is written down tells a person's values: an account's curator gives one with a secret.
+    digest_of: Digest = field(default=without_secret, repr=False, compare=False)
 
     @property
     def relation(self) -> Relation:
@@ -107,7 +110,10 @@ class Binding:
         return stages
 
     def fingerprint(self, repeat: int = 0) -> str:
-        """Identify the question to this dataset; the same fingerprint gets the same stored answer."""
+        """Identify the question to this dataset; the same fingerprint gets the same stored answer.
+
+        Anybody who can guess the question can compute it, so it is not written down (see ``Accountant``).
+        """
         query = self.query
         return digest(
             [query.question, query.schema_version, query.to_dict(), self.declaration.digest(), repeat]

@@ -9,13 +9,13 @@ name that is in use.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, Refused
 
 QUESTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -86,6 +86,17 @@ def refuse_own(names: Iterable[str]) -> None:
                 field="questions",
                 next_step="Name only questions of other packages.",
             )
+
+
+def refuse_unnamed(name: str, named: Collection[str]) -> None:
+    """Refuse another package's question that the owner does not name; imports nothing of it."""
+    offering = origin(name)
+    if offering is not None and name not in named:
+        raise Refused(
+            f"{name!r} is a question of {offering.package} {offering.version}, which the owner did not allow",
+            field="questions",
+            next_step=f"The owner can name it in the manifest: questions: [{name}].",
+        )
 
 
 def load(name: str) -> Any:

@@ -40,6 +40,9 @@ class Curator:
         A file elsewhere that holds the newest entry's hash, so that a restored old ledger is noticed.
     store : path, optional
         Where released answers are kept; by default beside the ledger.
+    secret : path, optional
+        The file of the owner's secret, under which the ledger keeps digests of what is asked about persons;
+        by default ``<name>.secret`` beside the ledger. The first charge makes it.
 
     Notes
     -----
@@ -66,6 +69,7 @@ class Curator:
         ledger: str | Path | None = None,
         anchor: str | Path | None = None,
         store: str | Path | None = None,
+        secret: str | Path | None = None,
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise InputError(
@@ -82,6 +86,7 @@ class Curator:
             ledger=ledger,
             anchor=anchor,
             store=store,
+            secret=secret,
         )
 
     @classmethod
@@ -95,6 +100,7 @@ class Curator:
             ledger=manifest.ledger_location(folder),
             anchor=manifest.place(folder, manifest.anchor),
             store=manifest.store_location(folder),
+            secret=manifest.secret_location(folder),
         )
 
     def about(self, source: Any) -> Curator:
@@ -143,6 +149,7 @@ class Curator:
             ledger=account.location,
             anchor=account.anchor,
             store=account.store.folder.parent,
+            secret=account.secret.file.path,
         )
         part._whole = False
         if part.accountant.ledger.head().ledger != account.ledger.head().ledger:
@@ -178,12 +185,12 @@ class Curator:
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
         self._refuse_of_a_part(bound.relation)
-        key = bound.fingerprint(number)
-        earlier = self.accountant.find(key)
+        fingerprint = bound.fingerprint(number)
+        earlier = self.accountant.find(fingerprint)
         if earlier is not None and earlier.state != "reserved":
             return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
-        reservation = self.accountant.reserve(bound, key=key, analyst=label, repeat=number)
+        reservation = self.accountant.reserve(bound, fingerprint=fingerprint, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)

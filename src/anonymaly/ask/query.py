@@ -6,16 +6,16 @@ from __future__ import annotations
 import importlib
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from anonymaly.ask.catalogue import QUESTIONS, load
+from anonymaly.ask.catalogue import QUESTIONS, foreign, load, refuse_unnamed
 from anonymaly.core.epsilon import to_nano, to_text
-from anonymaly.core.value import Value, digest
+from anonymaly.core.value import Value
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain, arrow_type
@@ -24,6 +24,8 @@ from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     from anonymaly.ask.binding import Binding, Stage
+    from anonymaly.ask.secret import Digest
+    from anonymaly.ask.store import KeptFile
 
 
 Epsilon = Annotated[
@@ -127,14 +129,16 @@ class Query(Value):
         cls._part("value").encode(value, file)
 
     @classmethod
-    def decode(cls, file: BinaryIO) -> Any:
+    def decode(cls, file: KeptFile) -> Any:
         """Read a value back from the store."""
         return cls._part("value").decode(file)
 
-    def for_ledger(self) -> dict[str, Any]:
+    def for_ledger(self, digest_of: Digest) -> dict[str, Any]:
         """Return the question as the ledger keeps it: fields about a person as digests."""
-        fields = self.to_dict()
-        return {name: digest(item) if name in self.personal_fields else item for name, item in fields.items()}
+        return {
+            name: digest_of(f"field:{name}", item) if name in self.personal_fields else item
+            for name, item in self.to_dict().items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as plain data; ``from_json`` reads it back."""
@@ -153,8 +157,16 @@ class Query(Value):
         return super().read(fields)
 
     @staticmethod
-    def from_json(text: str | bytes | Mapping[str, Any]) -> Query:
+    def from_json(text: str | bytes | Mapping[str, Any], *, named: Collection[str] | None = None) -> Query:
         """Read any question from its JSON.
+
+        Parameters
+        ----------
+        text : str, bytes or mapping
+            The question.
+        named : collection of str, optional
+            The questions of other packages that a declaration names: no other package is then imported. If it
+            is not given, any that is installed is.
 
         Examples
         --------
@@ -175,6 +187,8 @@ class Query(Value):
             raise InputError(
                 "names no question", field="question", next_step=f"Questions: {', '.join(QUESTIONS)}."
             )
+        if named is not None and name in foreign():
+            refuse_unnamed(name, named)
         kind: type[Query] = load(name)
         return kind.read(text)
 

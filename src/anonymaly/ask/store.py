@@ -3,27 +3,28 @@
 
 A file's name holds the question's key and the digest of its bytes. It appears only when it is complete
 and on disk, and nobody learns the digest before the ledger has committed it. The key separates two
-questions whose answers happen to be equal, so that dropping one draw never drops another's answer.
+questions whose answers happen to be equal, so that dropping one draw never drops another's answer. It is
+whole, for the same reason; names of earlier versions, with its first 16 digits, are still read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
+import io
 import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from anonymaly.core.files import PartialFile, make_folder
+from anonymaly.core.files import PartialFile, make_folder, sweep_partial
 from anonymaly.errors import LedgerDamaged, LedgerError
 
 _PARTIAL = "partial."
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-ABANDONED = 24 * 3600  # seconds after which a partial file was left by a crash, not by a running process
+_LENGTHS = (64, 16)  # digits of the key in a name: of this version, and of earlier ones
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Stored:
     size: int
 
 
-class _HashingFile(RawIOBase):
+class _HashingFile(io.RawIOBase):
     """A file that knows the digest of what was written to it; written in order, never rewound."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -56,11 +57,26 @@ class _HashingFile(RawIOBase):
         return self._hash.hexdigest()
 
 
+class KeptFile(io.BufferedReader):
+    """An open answer that was checked; ``reopen`` opens it again, checked again."""
+
+    def __init__(self, raw: io.FileIO, reopen: Callable[[], BinaryIO]) -> None:
+        super().__init__(raw)
+        self.reopen = reopen
+
+
+def folder_of(answers: str | Path, ledger: str) -> Path:
+    """Return the folder of one ledger, so that no other ledger's questions are mistaken for its own."""
+    return Path(answers).absolute() / ledger[:16]
+
+
 class Store:
     """A folder of released answers that only its owner can read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
+        if not create:
+            return
         try:
             make_folder(folder, mode=0o700)
         except OSError as problem:
@@ -91,40 +107,60 @@ class Store:
             raise self._unwritable(problem, "the charge stands, and repeat= takes a new one") from None
         return Stored(file.digest, file.size)
 
-    def open(self, key: str, digest: str) -> BinaryIO:
+    def open(self, key: str, digest: str) -> KeptFile:
         """Open a stored answer after checking that its bytes are what the ledger says."""
-        path = self.path(key, digest)
-        try:
-            file = path.open("rb")
-        except OSError:
-            raise self._damaged("missing", digest) from None
-        if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+        whole = self.path(key, digest)
+        for path in (whole.with_name(name) for name in _names(key, digest)):
+            try:
+                file = KeptFile(io.FileIO(path), functools.partial(self.open, key, digest))
+            except OSError:
+                continue
+            with contextlib.suppress(OSError):
+                if hashlib.file_digest(file, "sha256").hexdigest() == digest:
+                    file.seek(0)
+                    return file
             file.close()
             raise self._damaged("altered", digest)
-        file.seek(0)
-        return file
+        raise self._damaged("missing", digest)
 
     def settle(self, key: str, digest: str | None) -> None:
         """Remove every draw for a question except the released one, so that no other can get out."""
-        for path in self.folder.glob(f"{_short(key)}-*"):
-            if path.name != f"{_short(key)}-{digest}":
-                path.unlink(missing_ok=True)
+        for path in self.folder.glob(f"{key}-*"):
+            if path.name != f"{key}-{digest}":
+                _remove(path)
 
     def sweep(self, ended: Mapping[str, str | None]) -> None:
-        """Remove what crashes left behind: draws for questions that ended otherwise, and old partial files.
+        """Remove what crashes left behind: draws for questions that ended otherwise, and partial files.
 
         ``ended`` maps the keys of questions that are over to the digest of their answer, if there is one.
         Draws for questions that are still open stay: somebody may be about to commit one.
         """
-        long_ago = time.time() - ABANDONED
-        kept = {_short(key): digest for key, digest in ended.items()}
+        over = {key[:length] for key in ended for length in _LENGTHS}
+        released = {name for key, digest in ended.items() for name in _names(key, digest)}
         for path in self.folder.iterdir():
-            key, _, digest = path.name.partition("-")
-            overtaken = key in kept and kept[key] != digest
-            # Another process may rename or remove its own file at any moment.
-            with contextlib.suppress(FileNotFoundError):
-                if overtaken or (path.name.startswith(_PARTIAL) and path.stat().st_mtime < long_ago):
-                    path.unlink()
+            if path.name.partition("-")[0] in over and path.name not in released:
+                _remove(path)
+        sweep_partial(self.folder, _PARTIAL)
+
+    def strangers(self, keys: Callable[[], Iterable[str]]) -> list[Path]:
+        """Return what in the folder is neither an answer to a charged question, nor a draw for one."""
+        present = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        # Asked for only now: what is drawn from here on was not in the folder.
+        known = {key[:length] for key in keys() for length in _LENGTHS}
+        return [
+            path
+            for path in present
+            if not path.is_file()
+            or not (path.name.partition("-")[0] in known or path.name.startswith(_PARTIAL))
+        ]
+
+    def damaged(self, key: str, digest: str) -> str | None:
+        """Say what is wrong with a stored answer, if anything is."""
+        try:
+            self.open(key, digest).close()
+        except LedgerDamaged as problem:
+            return problem.problem
+        return None
 
     def path(self, key: str, digest: str) -> Path:
         """Return where an answer lies; refuses names that are not made of digests."""
@@ -132,7 +168,7 @@ class Store:
             raise LedgerDamaged(
                 "an entry of the ledger has no valid digest", next_step="Restore the ledger from a backup."
             )
-        return self.folder / f"{_short(key)}-{digest}"
+        return self.folder / f"{key}-{digest}"
 
     def _unwritable(self, problem: OSError, charge: str) -> LedgerError:
         return LedgerError(
@@ -149,5 +185,12 @@ class Store:
         )
 
 
-def _short(key: str) -> str:
-    return key[:16]
+def _names(key: str, digest: str | None) -> tuple[str, ...]:
+    """Return the names of an answer, of this version and of earlier ones; none if there is no answer."""
+    return () if digest is None else tuple(f"{key[:length]}-{digest}" for length in _LENGTHS)
+
+
+def _remove(path: Path) -> None:
+    """Remove a draw; what cannot be removed, such as a folder, is left for verification to report."""
+    with contextlib.suppress(OSError):
+        path.unlink()

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from anonymaly.ask.store import KeptFile
 from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 
@@ -46,8 +48,8 @@ class Table:
     "'=1+1",41
     """
 
-    def __init__(self, source: Path | BinaryIO) -> None:
-        self._source = source
+    def __init__(self, source: Callable[[], BinaryIO] | BinaryIO) -> None:
+        self._source = source  # an open file, or what opens one
 
     @classmethod
     def of(cls, schema: pa.Schema, tables: Iterable[pa.Table]) -> Table:
@@ -62,16 +64,19 @@ class Table:
         return cls(file)
 
     @classmethod
-    def read(cls, file: BinaryIO) -> Table:
-        """Return the table in an open file of a store; its rows are read only when they are asked for."""
-        return cls(Path(file.name))
+    def read(cls, file: KeptFile) -> Table:
+        """Return the table in an open file of a store; its rows are read only when they are asked for.
+
+        Each time, the file is opened anew, and refused if it is no longer what the ledger says.
+        """
+        return cls(file.reopen)
 
     def copy_to(self, file: BinaryIO) -> None:
         """Write the table's own bytes."""
         with self._open() as own:
             shutil.copyfileobj(own, file, 1 << 20)
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """The names and types of the columns."""
         with self._open() as file:
@@ -82,9 +87,13 @@ class Table:
         """The names of the columns."""
         return list(self.schema.names)
 
-    def __len__(self) -> int:
+    @cached_property
+    def _rows(self) -> int:
         with self._open() as file:
             return int(pq.read_metadata(file).num_rows)
+
+    def __len__(self) -> int:
+        return self._rows
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """Yield the records as Arrow batches of at most ``rows`` rows."""
@@ -152,8 +161,8 @@ class Table:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        if isinstance(self._source, Path):
-            with self._source.open("rb") as file:
+        if callable(self._source):
+            with self._source() as file:
                 yield file
         else:
             self._source.seek(0)

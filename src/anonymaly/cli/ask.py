@@ -24,6 +24,7 @@ from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
+from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
 OnlyPreview = Annotated[
@@ -60,7 +61,8 @@ def ask(
             field="query",
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
-    _ask(manifest, Query.from_json(text), preview, analyst, repeat, as_json, output)
+    asked = Query.from_json(text, named=Manifest.load(manifest).questions)
+    _ask(manifest, asked, preview, analyst, repeat, as_json, output)
 
 
 def _ask(

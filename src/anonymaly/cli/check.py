@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from anonymaly.ask import catalogue
+from anonymaly.ask.secret import AccountSecret, SecretFile, newest_check
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.dataset import Dataset
@@ -86,6 +87,7 @@ def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | No
         with _open(declared, folder) as ledger:
             if dataset.name in ledger.accounts():
                 declaration = dataset.with_adjacency(declared.adjacency)
+                _refuse_another_secret(declared, folder, ledger)
                 return ledger.compare(
                     dataset.name,
                     declaration.to_dict(),
@@ -101,6 +103,13 @@ def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | No
             next_step="Give the most ε that all answers together may cost.",
         )
     return None
+
+
+def _refuse_another_secret(declared: Manifest, folder: Path, ledger: Ledger) -> None:
+    """Raise an error if the owner's secret is lost, open to others, or not the one of the charges."""
+    charges = ledger.reservations(declared.name)
+    file = SecretFile(Path(declared.secret_location(folder)).absolute())
+    AccountSecret(file, newest_check(charges), lambda: charges).current()
 
 
 def _open(declared: Manifest, folder: Path) -> Ledger:

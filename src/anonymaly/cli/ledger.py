@@ -9,6 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from anonymaly.ask.secret import SecretFile, newest_check
+from anonymaly.ask.store import Store, folder_of
+from anonymaly.ask.verify import verify as verify_all
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.manifest import Manifest
@@ -16,7 +19,9 @@ from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 
-Verify = Annotated[bool, typer.Option("--verify", help="Check every hash and sum of the ledger again.")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Check every hash and sum of the ledger again, and stored answers.")
+]
 RaiseBudget = Annotated[
     str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")
 ]
@@ -26,6 +31,12 @@ NewEpoch = Annotated[
         "--new-epoch", help="Go on with a ledger that is behind its anchor, with nothing remaining."
     ),
 ]
+NewSecret = Annotated[
+    bool,
+    typer.Option(
+        "--new-secret", help="Go on without a lost secret; questions charged under it are charged again."
+    ),
+]
 
 
 def ledger(
@@ -33,6 +44,7 @@ def ledger(
     verify: Verify = False,
     raise_budget: RaiseBudget = None,
     new_epoch: NewEpoch = False,
+    new_secret: NewSecret = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what was asked, spent and promised; works without the table."""
@@ -40,7 +52,14 @@ def ledger(
     with _open(declared, folder, new_epoch) as book:
         if raise_budget is not None:
             book.raise_limit(declared.name, to_nano(raise_budget, field="raise-budget"))
-        report = _collect(book, declared.name, verify)
+        if new_secret:
+            secret = SecretFile(Path(declared.secret_location(folder)).absolute())
+            secret.begin_anew(newest_check(book.reservations(declared.name)))
+        report = _collect(book, declared.name)
+        if verify:
+            answers = folder_of(declared.store_location(folder), book.head().ledger)
+            found = verify_all(book, declared.name, Store(answers, create=False))
+            report["json"]["verification"] = found.to_dict()
     if as_json:
         say_json(report["json"])
     else:
@@ -67,7 +86,7 @@ def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
     return Ledger.open_epoch(location, anchor=anchor)
 
 
-def _collect(book: Ledger, name: str, verify: bool) -> dict[str, Any]:
+def _collect(book: Ledger, name: str) -> dict[str, Any]:
     reservations = book.reservations(name)
     statement = Statement.of(book.account(name), reservations, book.entries(name))
     data: dict[str, Any] = {
@@ -75,8 +94,6 @@ def _collect(book: Ledger, name: str, verify: bool) -> dict[str, Any]:
         "entries": [_entry(item) for item in reservations],
         "head": book.head().to_dict(),
     }
-    if verify:
-        data["verification"] = book.verify().to_dict()
     return {"json": data, "statement": statement, "reservations": reservations}
 
 
@@ -110,7 +127,6 @@ def _table(reservations: list[Reservation]) -> Table:
 
 def _verdict(found: dict[str, Any]) -> str:
     if found["ok"]:
-        return (
-            f"verified: {found['entries']} entries, chain and sums agree; head {found['head']['hash'][:16]}…"
-        )
+        head = found["head"]["hash"][:16]
+        return f"verified: {found['entries']} entries, chain, sums and stored answers agree; head {head}…"
     return "\n".join(["NOT verified:", *(f"  {problem}" for problem in found["problems"])])

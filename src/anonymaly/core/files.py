@@ -8,8 +8,14 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import BinaryIO, Self
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody can remove a file that is open
+    fcntl = None
 
 PARTIAL = ".partial."  # the start of the name of a file that is still being written
 
@@ -47,7 +53,8 @@ def make_folder(path: Path, *, mode: int = 0o777) -> None:
 class PartialFile:
     """A new file under a name that nobody can guess, which gets its final name when it is complete.
 
-    Unless ``appear`` was called, the file is removed when the block ends, however it ends.
+    Unless ``appear`` was called, the file is removed when the block ends, however it ends. It is locked until
+    then, so that `sweep_partial` can tell it from one that a killed process left.
 
     Parameters
     ----------
@@ -68,14 +75,20 @@ class PartialFile:
     """
 
     def __init__(self, folder: Path, *, prefix: str = PARTIAL, private: bool = True) -> None:
-        # Never an existing file, nor through a link; readable by its owner alone.
-        descriptor, name = tempfile.mkstemp(prefix=prefix, dir=folder)
+        while True:
+            # Never an existing file, nor through a link; readable by its owner alone.
+            descriptor, name = tempfile.mkstemp(prefix=prefix, dir=folder)
+            if not private:
+                # Made anew, because only the system knows what it gives ordinary files (the umask).
+                os.close(descriptor)
+                os.unlink(name)
+                descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with contextlib.suppress(OSError):  # a disk without locks: nobody sweeps there
+                _lock(descriptor, wait=True)
+            if os.path.lexists(name):
+                break
+            os.close(descriptor)  # swept between its making and its lock
         self._path: Path | None = Path(name)
-        if not private:
-            # Made anew, because only the system knows what it gives ordinary files (the umask).
-            os.close(descriptor)
-            os.unlink(name)
-            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         self.file: BinaryIO = os.fdopen(descriptor, "wb")
 
     def appear(self, path: Path) -> None:
@@ -104,6 +117,25 @@ class PartialFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.discard()
+
+
+def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:
+    """Remove the partial files that killed processes left; those that are being written are locked."""
+    for path in folder.glob(f"{prefix}*"):
+        # One that is locked, is no file, or is removed by another process at this moment.
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                _lock(descriptor, wait=False)
+                path.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Lock an open file until it is closed, by whatever end of its process."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 @contextlib.contextmanager

@@ -61,6 +61,8 @@ class Manifest(Value):
     """The folder of released answers; by default beside the ledger."""
     questions: tuple[StrictStr, ...] = added(())
     """Questions of other packages that may be asked, by name; nothing here proves their promises."""
+    secret: StrictStr | None = added(None)
+    """The file of the owner's secret, made at the first charge; by default <name>.secret by the ledger."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -135,6 +137,11 @@ class Manifest(Value):
         name = str(folder / self.name)
         return self.place(folder, self.store) or beside(self.ledger_location(folder), name)
 
+    def secret_location(self, folder: Path) -> str:
+        """Return where the owner's secret is, as seen from here."""
+        name = str(folder / self.name)
+        return self.place(folder, self.secret) or secret_beside(self.ledger_location(folder), name)
+
     def place(self, folder: Path, path: str | None) -> str | None:
         """Return a path or URL of the file as seen from here."""
         return path if path is None or "://" in path else str(folder / path)
@@ -151,6 +158,12 @@ def absolute(place: str) -> str:
 def beside(ledger: str, name: str) -> str:
     """Return the default place of answers: beside the ledger, if that is a file."""
     return f"{name if '://' in ledger else ledger}.answers"
+
+
+def secret_beside(ledger: str, name: str) -> str:
+    """Return the default place of an account's secret: in the ledger's folder, if that is a file."""
+    # Not by the ledger's name: each account of a ledger has a secret of its own.
+    return f"{name if '://' in ledger else Path(ledger).with_name(Path(name).name)}.secret"
 
 
 class _Loader(yaml.SafeLoader):

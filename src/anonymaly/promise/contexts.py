@@ -44,7 +44,7 @@ class ContextQuestion(Value):
     parameters: Parameters
     """All parameters of the detector, defaults too: the valid contexts depend on them."""
     record: Annotated[str, Field(strict=True, pattern="^[0-9a-f]{64}$")]
-    """The SHA-256 of the record asked about, in hexadecimal."""
+    """A digest of the record asked about, in hexadecimal: under the owner's secret, if it is written down."""
 
     if TYPE_CHECKING:
 

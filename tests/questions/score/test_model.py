@@ -172,6 +172,18 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         _simulate(method="grid").save(tmp_path / "no" / "folder.model")
 
 
+def test_whoever_reads_a_model_while_it_is_saved_again_has_the_one_of_before(tmp_path: Path) -> None:
+    path = tmp_path / "kept.model"
+    _simulate(method="grid", epsilon=1).save(path)
+    before = path.read_bytes()
+    with path.open("rb") as reading:
+        again = _simulate(method="grid", epsilon=3)
+        again.save(path)
+        assert reading.read() == before
+    assert am.Model.load(path) == again
+    assert [item.name for item in tmp_path.iterdir()] == [path.name]
+
+
 def test_arrays_that_do_not_fit_the_method_are_refused() -> None:
     model = _simulate(method="grid", cells=3)
     for body in (

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymaly.ask.binding import Binding, Expectation
-from anonymaly.core.value import digest, frozen_items
+from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
@@ -60,7 +60,7 @@ class ExplainBinding(Binding):
             attributes=query.attributes,
             detector=query.detector,
             parameters=parameters,
-            record=digest(dict(query.record)),
+            record=self.digest_of("promise", dict(query.record)),
         )
         return SameValidContexts(question, self.declaration.adjacency, self.declaration.unit_rows)
 

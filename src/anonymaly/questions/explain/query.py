@@ -34,7 +34,8 @@ class Explain(Query):
     """
 
     question: ClassVar[str] = "explain"
-    personal_fields: ClassVar[frozenset[str]] = frozenset({"record"})
+    # Groups that the asker gives hold the record's own values, too.
+    personal_fields: ClassVar[frozenset[str]] = frozenset({"record", "target", "start"})
 
     record: FrozenMapping = Field(json_schema_extra={"pairs": True})
     """The record: a value for each attribute and the metric, as column=value."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats
+from anonymaly.core.files import appearing
 from anonymaly.errors import InputError, Refused
 from anonymaly.promise import Guarantee
 from anonymaly.questions.score.methods import METHODS
@@ -123,7 +124,9 @@ class Model:
         content = io.BytesIO()
         self.write(content)
         try:
-            Path(path).write_bytes(content.getvalue())
+            # As a whole: whoever reads it meanwhile, or after a crash, has the model of before.
+            with appearing(Path(path), private=False) as file:
+                file.write(content.getvalue())
         except OSError as problem:
             raise InputError(
                 f"cannot write {os.fspath(path)} ({type(problem).__name__})",

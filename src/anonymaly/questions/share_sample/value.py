@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from anonymaly.ask.store import KeptFile
 from anonymaly.ask.table import Table
 
 
@@ -18,6 +19,6 @@ def encode(value: Table, file: BinaryIO) -> None:
     value.copy_to(file)
 
 
-def decode(file: BinaryIO) -> Table:
+def decode(file: KeptFile) -> Table:
     """Return the table in the store; it is read when it is used."""
     return Table.read(file)
