@@ -137,7 +137,7 @@ def _arrays(item: Any) -> list[Any]:
         return [np.asarray(item is not None and item)]
     if isinstance(item, np.ndarray):
         return [item]
-    if isinstance(item, int):
+    if isinstance(item, int | list):
         return [np.asarray(item)]
     parts = vars(item).values()
     return [array for part in parts for array in _arrays(part)]

@@ -12,8 +12,8 @@ from anonymaly.declare.domain import Interval
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# Differences below 2^36 have squares whose parts sum without overflow over a hundred million records a cell.
-FINEST = 36
+FINEST = 36  # bits: the square of each half of a difference, and sums of thousands of them, fit in 64
+SMALLEST = math.ulp(0.0)  # no unit is finer: it would be 0
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class MetricSteps:
     @classmethod
     def of(cls, domain: Interval) -> MetricSteps:
         """Return the declared step, or the finest power of two that the width allows."""
-        finest = 2.0 ** (math.ceil(math.log2(domain.width)) - FINEST)
+        finest = max(2.0 ** (math.ceil(math.log2(domain.width)) - FINEST), SMALLEST)
         unit = finest if domain.step is None else max(float(domain.step), finest)
         return cls(float(domain.low), float(domain.high), unit)
 

@@ -54,11 +54,8 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
         self._space, self._detector = space, detector
         self._below = self._side(cells.record, cells.below, -1)
         self._above = self._side(cells.record, cells.above, 1)
-        check_span(
-            min(self._below[0], default=0),
-            max(self._above[0], default=0),
-            len(self._below[0]) + len(self._above[0]),
-        )
+        # Sums of at most k + 1 distances: both numbers are public, and so is that they fit 64 bits.
+        check_span(self._below[0].min(initial=0), self._above[0].max(initial=0))
 
     @classmethod
     def needs(cls, detector: LocalOutlierFactor) -> Nearest:
