@@ -36,6 +36,8 @@ class MetricSteps:
         return math.floor((min(max(float(value), self.low), self.high) - self.low) / self.unit + 0.5)
 
     def to_ibis(self, column: ir.NumericValue) -> ir.IntegerValue:
-        """Return the same for a column: the same operations on the same doubles."""
-        clamped = column.cast("float64").clip(lower=self.low, upper=self.high)
-        return ((clamped - self.low) / self.unit + 0.5).floor().cast("int64")
+        """Return the same for a column: the same operations on the same doubles, and no row makes them fail."""
+        from anonymaly.engine.arithmetic import divided, exact  # noqa: PLC0415  (Ibis, when rows are read)
+
+        clamped = column.cast("float64").clip(lower=exact(self.low), upper=exact(self.high))
+        return (divided(clamped - exact(self.low), self.unit) + 0.5).floor().cast("int64")

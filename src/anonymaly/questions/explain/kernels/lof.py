@@ -79,7 +79,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
     def valid(self, progress: Progress | None = None) -> Booleans:
         """Return the verdict for every context; ``progress`` gets how many are done."""
         order = order_of(self._space)
-        k, threshold = self._detector.k, self._detector.threshold
+        k, threshold = self._detector.k, float(self._detector.threshold)
         verdicts = np.empty(self._space.size, dtype=np.uint8)
         sides = [(distances, order.first_classes[cells]) for distances, cells in (self._below, self._above)]
 
@@ -100,7 +100,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
         lower, upper = (
             Side(distances, self._space.cell_bits[cells]) for distances, cells in (self._below, self._above)
         )
-        k, threshold = self._detector.k, self._detector.threshold
+        k, threshold = self._detector.k, float(self._detector.threshold)
 
         def work(start: int, end: int) -> None:
             lof_compiled.judge_contexts(
