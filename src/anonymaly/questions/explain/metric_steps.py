@@ -36,7 +36,7 @@ class MetricSteps:
         return math.floor((min(max(float(value), self.low), self.high) - self.low) / self.unit + 0.5)
 
     def to_ibis(self, column: ir.NumericValue) -> ir.IntegerValue:
-        """Return the same for a column: the same operations on the same doubles, and no row makes them fail."""
+        """Return the same for a column: the same operations on the same doubles; no row makes them fail."""
         from anonymaly.engine.arithmetic import divided, exact  # noqa: PLC0415  (Ibis, when rows are read)
 
         clamped = column.cast("float64").clip(lower=exact(self.low), upper=exact(self.high))

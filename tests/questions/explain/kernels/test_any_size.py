@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No number of records makes a kernel fail or err: a failure after the charge would tell of a row.
 
-Tables of trillions of records are given as what is kept of them, and compared with whole numbers of any length.
+Tables of trillions of records are given as what is kept of them. Whole numbers of any length are the truth.
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ def test_the_sums_of_a_cell_may_need_more_than_64_bits_on_the_engine(postgres: s
 def test_the_bin_of_a_histogram_is_exact_up_to_eight_trillion_records(members: int) -> None:
     generator = random.Random(members)
     ends = [(-(1 << LONGEST), 0), (0, 1 << LONGEST), (0, 0), (-1, 1)]
-    ends += [(-below, (1 << LONGEST) - below) for below in (generator.randrange(1 << LONGEST) for _ in range(500))]
+    ends += [
+        (-below, (1 << LONGEST) - below) for below in (generator.randrange(1 << LONGEST) for _ in range(500))
+    ]
     for smallest, largest in ends:
         first, last = bin_of(0, smallest, largest, members)
         assert histogram_compiled._bin_of_zero(smallest, largest, members) == (first, last + 1)

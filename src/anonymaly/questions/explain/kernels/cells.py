@@ -16,8 +16,8 @@ from anonymaly.core.arrays import Integers
 from anonymaly.questions.explain.space import ContextSpace
 
 # What kernels keep in 64 bits is decided by public numbers, never by a row: distances have at most 36 bits
-# (`metric_steps`), and a detector bounds its neighbours. Bins of a histogram, the roots of what they hold, are
-# few enough up to as many records as take 64 terabytes here. Sums over records have no bound: see DistanceSums.
+# (`metric_steps`), and a detector bounds its neighbours. A histogram has as many bins as the root of its
+# records, few enough up to what takes 64 terabytes here. Sums over records have no bound: see DistanceSums.
 LONGEST = 40  # bits of a distance
 MOST_RECORDS = 1 << 43
 HALF = 18  # bits, in which an engine squares distances

@@ -7,8 +7,8 @@ nothing cancels and doubles decide all but what lies within their rounding; that
 numbers. The critical ratio c grows with n, so bounds of c over ranges of n decide nearly all contexts without
 its value at every n.
 
-Distances have a sign, so that sums of them cancel: they are added in two parts of 64 bits, S = 2^32·high + low,
-exactly, however many records there are.
+Distances have a sign, so that sums of them cancel. They are added in two parts of 64 bits each,
+S = 2^32·high + low: exactly, however many records there are.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class GrubbsKernel(Kernel[DistanceSums, Grubbs]):
 
         def work(start: int, end: int) -> None:
             choices = 1 << order.inner.bits
-            room = Totals(*np.empty((3, choices), np.int64), np.empty(choices))
+            counts, high, low = np.empty((3, choices), np.int64)
+            room = Totals(counts, high, low, np.empty(choices))
             _judge_prefixes(
                 start, end, order.prefix_bases, order.inner.shift, order.inner.bits, sums, bounds, room,
                 verdicts,
@@ -131,7 +132,7 @@ class GrubbsKernel(Kernel[DistanceSums, Grubbs]):
         result: Booleans = large & (left > right)
         for place in np.flatnonzero(large & (np.abs(left - right) <= right * self._margin)):
             inside = self._space.members(chosen[place])[0]
-            squares = sum(self._exact_squares[cell] for cell in np.flatnonzero(inside))
+            squares = sum(self._exact_squares[cell] for cell in np.flatnonzero(inside).tolist())
             total = (int(high[place]) << LOW_BITS) + int(low[place])
             result[place] = exceeds(int(counts[place]), total, squares, self._detector.alpha)
         return result
