@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
+    from anonymaly.declare.judgement import Judgement
     from anonymaly.declare.rules import Policy
     from anonymaly.noise import Noise
 
@@ -73,8 +74,8 @@ class Binding:
         return Everyone(adjacency=self.declaration.adjacency, rows=self.declaration.unit_rows)
 
     @property
-    def policy(self) -> Policy | None:
-        """The policy by which the view's rows are judged, if the question needs one."""
+    def policy(self) -> Policy | Judgement | None:
+        """What the view's rows are judged by, if the question needs that."""
         return None
 
     @property
