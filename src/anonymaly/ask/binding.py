@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
-    from anonymaly.declare.judgement import Judgement
+    from anonymaly.declare.publication import Publication
     from anonymaly.declare.rules import Policy
     from anonymaly.noise import Noise
 
@@ -74,7 +74,7 @@ class Binding:
         return Everyone(adjacency=self.declaration.adjacency, rows=self.declaration.unit_rows)
 
     @property
-    def policy(self) -> Policy | Judgement | None:
+    def policy(self) -> Policy | Publication | None:
         """What the view's rows are judged by, if the question needs that."""
         return None
 

@@ -16,7 +16,6 @@ import ibis
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded
-from anonymaly.declare.judgement import Judgement
 from anonymaly.declare.predicates import (
     COMPARISONS,
     Comparison,
@@ -28,6 +27,7 @@ from anonymaly.declare.predicates import (
     Predicate,
     Truth,
 )
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
 from anonymaly.engine.view import truncate
@@ -43,7 +43,7 @@ def people(typed: ir.Table, declaration: Declaration) -> ir.Table:
     return truncate(typed, declaration.kinds, declaration.rows)
 
 
-def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Judgement) -> ir.Table:
+def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
     """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
     A person is sensitive if any of their rows is, including rows that are cut off.
@@ -58,10 +58,10 @@ def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Ju
 
 
 def non_sensitive(
-    policy: Policy | Judgement, table: ir.Table, columns: Mapping[str, Domain]
+    policy: Policy | Publication, table: ir.Table, columns: Mapping[str, Domain]
 ) -> ir.BooleanValue:
     """Return for every row of unclamped values whether a policy calls it non-sensitive; never null."""
-    policy, published = (policy.policy, policy.published) if isinstance(policy, Judgement) else (policy, ())
+    policy, published = (policy.policy, policy.columns) if isinstance(policy, Publication) else (policy, ())
     predicate = policy.predicate(columns)
     names = dict.fromkeys(predicate.columns())
     known = ibis.and_(*(is_within(columns[name], table[name]) for name in names))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.declare.judgement import Judgement
+from anonymaly.declare.publication import Publication
 from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.engine.statements import collect
 from anonymaly.errors import AnswerFailed, ExpressionError, InputError, RuleNotDeclared
@@ -108,7 +108,7 @@ def test_an_undeclared_value_in_a_published_column_is_not_published(
         # A null is no value, and is published as null; so is what cannot be read as the declared kind.
         assert sorted(map(str, published(dataset))) == ["None", "ordinary"]
         bound = ask(columns=PUBLISHED).bind(dataset.declaration)
-        assert isinstance(bound.policy, Judgement)
+        assert isinstance(bound.policy, Publication)
         judged = [not bound.policy.sensitive(record, dataset.declaration.columns) for record in records]
         assert judged == [True, False, True]
     # Where that column is not published, the policy alone decides.

@@ -25,7 +25,7 @@ from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.judgement import Judgement
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.readings import matches, non_sensitive
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.columns import NON_SENSITIVE
@@ -205,7 +205,7 @@ def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Tab
 class _NullPasses(Dataset):
     """Takes what is unknown for harmless."""
 
-    def judged(self, policy: Policy | Judgement) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table
         verdict = matches(_named(policy).predicate(self.declaration.columns), view).fill_null(True)
         return view.mutate(**{NON_SENSITIVE: verdict})
@@ -214,7 +214,7 @@ class _NullPasses(Dataset):
 class _Clamped(Dataset):
     """Moves values into their domain before it judges them."""
 
-    def judged(self, policy: Policy | Judgement) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table.mutate(age=self.table.age.clip(0, 120))
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
@@ -222,7 +222,7 @@ class _Clamped(Dataset):
 class _RowByRow(Dataset):
     """Judges each row of a person by itself."""
 
-    def judged(self, policy: Policy | Judgement) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
@@ -230,12 +230,12 @@ class _RowByRow(Dataset):
 class _ByThePolicyAlone(Dataset):
     """Looks for undeclared values in the columns that the policy names, and in no other that is published."""
 
-    def judged(self, policy: Policy | Judgement) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         return super().judged(_named(policy))
 
 
-def _named(policy: Policy | Judgement) -> Policy:
-    return policy.policy if isinstance(policy, Judgement) else policy
+def _named(policy: Policy | Publication) -> Policy:
+    return policy.policy if isinstance(policy, Publication) else policy
 
 
 def _of_dataset(kind: type[Dataset], **options: Any) -> Case:

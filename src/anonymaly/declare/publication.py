@@ -12,7 +12,7 @@ from anonymaly.declare.rules import Policy
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Publication:
     """A policy, for a question that publishes columns: an undeclared value in one makes a record sensitive.
 
     The owner's policy speaks of declared values, and what else a column holds nobody has thought of. A null
@@ -23,16 +23,16 @@ class Judgement:
     >>> from anonymaly.declare.domain import Categories, Interval
     >>> columns = {"age": Interval(0, 120), "ward": Categories(["A", "B"])}
     >>> adults, odd = Policy("age >= 18"), {"age": 30, "ward": "witness protection"}
-    >>> adults.sensitive(odd, columns), Judgement(adults, ("ward",)).sensitive(odd, columns)
+    >>> adults.sensitive(odd, columns), Publication(adults, ("ward",)).sensitive(odd, columns)
     (False, True)
     """
 
     policy: Policy
-    published: tuple[str, ...]
+    columns: tuple[str, ...]
 
     def sensitive(self, record: Record, columns: Mapping[str, Domain]) -> bool:
         """Judge one unclamped record."""
-        values = {name: read_value(record, name) for name in self.published}
+        values = {name: read_value(record, name) for name in self.columns}
         undeclared = any(
             value is not None and not columns[name].contains(value) for name, value in values.items()
         )
