@@ -104,3 +104,33 @@ def test_a_context_to_start_from_is_given_by_several_values(run: Run, folder: Pa
         "--epsilon", "1", "--preview",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (
+            [f"a{number}: {{type: flag}}" for number in range(7)],
+            "attributes: are 7; groups are made of at most 6",
+        ),
+        (
+            [f"a0: {{type: categories, values: {list(range(64))}}}"],
+            "have 63 values besides the record's own; 62",
+        ),
+    ],
+    ids=["seven attributes", "63 free values"],
+)
+def test_groups_of_too_many_values_are_refused_with_a_next_step(
+    run: Run, folder: Path, columns: list[str], named: str
+) -> None:
+    manifest = folder / "patients.yaml"
+    text = manifest.read_text().replace("rules:\n", "rules:\n  groups: {type: same_contexts}\n")
+    manifest.write_text(text.replace("columns:\n", "columns:\n  " + "\n  ".join(columns) + "\n"))
+    names = [column.partition(":")[0] for column in columns]
+    value = "0" if len(names) == 1 else "true"
+    given = [item for name in names for item in ("--record", f"{name}={value}", "--attributes", name)]
+    done = run("explain", "patients.yaml", "--record", "age=30", "--metric", "age", *given, "--epsilon", "1")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert named in done.stderr
+    assert "Use fewer attributes, or wider bins." in done.stderr
+    assert "Traceback" not in done.stderr

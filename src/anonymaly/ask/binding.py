@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
+    from anonymaly.declare.publication import Publication
     from anonymaly.declare.rules import Policy
     from anonymaly.noise import Noise
 
@@ -76,8 +77,8 @@ class Binding:
         return Everyone(adjacency=self.declaration.adjacency, rows=self.declaration.unit_rows)
 
     @property
-    def policy(self) -> Policy | None:
-        """The policy by which the view's rows are judged, if the question needs one."""
+    def policy(self) -> Policy | Publication | None:
+        """What the view's rows are judged by, if the question needs that."""
         return None
 
     @property

@@ -109,7 +109,7 @@ def _attack(name: str, release: Release, played: Sequence[World], bound: float) 
 
 
 def _allowed(epsilon: float) -> float:
-    """Return the largest belief after odds that move by at most e^ε."""
+    """Return the largest belief after odds that grow by at most e^ε, as by a sample (Lemma S1)."""
     odds = float(PRIOR / (1 - PRIOR)) * math.exp(epsilon)
     return odds / (1 + odds)
 
@@ -123,7 +123,7 @@ def _suppressed(played: Sequence[World]) -> set[int]:
     """Leave out whoever has a privacy level below the threshold, and treat the others as that level allows.
 
     Records that are not sensitive have the level infinity, so that with such a threshold they are shown as
-    they are. With a finite one, τ, the odds move by e^τ.
+    they are. With a finite one, τ, the odds grow by e^τ.
     """
     levels = {room: 1.0 if room == SENSITIVE else math.inf for room in ROOMS}
     return {world for world, room in played if levels[room] >= math.inf}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
@@ -114,13 +115,13 @@ class Dataset:
 
         return people(self._typed(), self.declaration)
 
-    def judged(self, policy: Policy) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         """Return the same view with a column that is true for whoever a policy calls non-sensitive."""
         from anonymaly.declare.readings import judged_people  # noqa: PLC0415
 
         return judged_people(self._typed(), self.declaration, policy)
 
-    def view(self, policy: Policy | None) -> ir.Table:
+    def view(self, policy: Policy | Publication | None) -> ir.Table:
         """Return the view for a question: judged by a policy if it needs one."""
         return self.table if policy is None else self.judged(policy)
 
@@ -136,7 +137,7 @@ class Dataset:
                 lines.append(ColumnCheck(name, role, source.type_of(name), source.problem(name, "opaque")))
         return lines
 
-    def ready(self, policy: Policy | None = None) -> ir.Table:
+    def ready(self, policy: Policy | Publication | None = None) -> ir.Table:
         """Return the view for a question, once connection, permission and columns are checked; reads no rows.
 
         A lost connection is opened again. What is still wrong is reported before anything is charged.

@@ -28,6 +28,7 @@ from anonymaly.declare.predicates import (
     Predicate,
     Truth,
 )
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
@@ -44,7 +45,7 @@ def people(typed: ir.Table, declaration: Declaration) -> ir.Table:
     return truncate(typed, declaration.kinds, declaration.rows)
 
 
-def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy) -> ir.Table:
+def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
     """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
     A person is sensitive if any of their rows is, including rows that are cut off.
@@ -58,12 +59,21 @@ def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy) -> 
     return truncate(rows.mutate(**{NON_SENSITIVE: own}), declaration.kinds, declaration.rows, NON_SENSITIVE)
 
 
-def non_sensitive(policy: Policy, table: ir.Table, columns: Mapping[str, Domain]) -> ir.BooleanValue:
+def non_sensitive(
+    policy: Policy | Publication, table: ir.Table, columns: Mapping[str, Domain]
+) -> ir.BooleanValue:
     """Return for every row of unclamped values whether a policy calls it non-sensitive; never null."""
+    policy, published = (policy.policy, policy.columns) if isinstance(policy, Publication) else (policy, ())
     predicate = policy.predicate(columns)
     names = dict.fromkeys(predicate.columns())
     known = ibis.and_(*(is_within(columns[name], table[name]) for name in names))
-    return (known & matches(predicate, table)).fill_null(False)
+    declared = [
+        table[name].isnull() | is_within(columns[name], table[name])
+        for name in published
+        # What the policy names is known to be declared, and a flag or an opaque value always is.
+        if name not in names and not isinstance(columns[name], Flag | Opaque)
+    ]
+    return ibis.and_(known & matches(predicate, table), *declared).fill_null(False)
 
 
 def matches(predicate: Predicate, table: ir.Table) -> ir.BooleanValue:

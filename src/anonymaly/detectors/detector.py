@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -46,6 +48,21 @@ def decimal(number: float) -> Fraction:
     Fraction(1, 400)
     """
     return Fraction(repr(float(number)))
+
+
+def is_number(value: object) -> bool:
+    """Say whether a parameter is a number that a double holds: no text, no true or false, nothing longer.
+
+    A parameter that cannot be used must be refused as it is given: later, a failure would tell of a row.
+
+    Examples
+    --------
+    >>> is_number(2), is_number(1.5), is_number(True), is_number(10**400), is_number("2")
+    (True, True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return bool(abs(value) <= sys.float_info.max)  # type: ignore[operator]  # all real numbers compare
 
 
 def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.int64]:

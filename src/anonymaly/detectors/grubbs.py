@@ -10,7 +10,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, on_grid, place
+from anonymaly.detectors.detector import Detector, is_number, on_grid, place
+
+LEAST_ALPHA = 1e-300  # over any number of values still a number, which a smaller one would not be
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Grubbs(Detector):
     name: ClassVar[str] = "grubbs"
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha <= 0.5:
-            raise ValueError(f"alpha should lie above 0 and at most at 0.5, not {self.alpha}")
+        if not is_number(self.alpha) or not LEAST_ALPHA <= self.alpha <= 0.5:
+            raise ValueError(f"alpha should lie between {LEAST_ALPHA} and 0.5, not {self.alpha}")
 
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
         """Return whether the value at a position is a Grubbs outlier."""

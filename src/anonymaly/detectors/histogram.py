@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, decimal, on_grid, place
+from anonymaly.detectors.detector import Detector, decimal, is_number, on_grid, place
 
 MOST_DECIMALS = 6  # so that a kernel compares counts in 64 bits
 
@@ -32,7 +32,8 @@ class Histogram(Detector):
     name: ClassVar[str] = "histogram"
 
     def __post_init__(self) -> None:
-        if not 0 < self.fraction < 1 or 10**MOST_DECIMALS % decimal(self.fraction).denominator:
+        fits = is_number(self.fraction) and 0 < self.fraction < 1
+        if not fits or 10**MOST_DECIMALS % decimal(self.fraction).denominator:
             raise ValueError(
                 f"the fraction should lie between 0 and 1 with at most {MOST_DECIMALS} decimals, "
                 f"not {self.fraction}"

@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, decimal, on_grid, place
+from anonymaly.detectors.detector import Detector, decimal, is_number, on_grid, place
+
+MOST_NEIGHBOURS = 10_000  # so that room for them, and sums of as many distances, are small whatever the table
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,10 @@ class LocalOutlierFactor(Detector):
     name: ClassVar[str] = "lof"
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"k should be at least 1, not {self.k}")
-        if not 1 <= self.threshold < float("inf"):
-            raise ValueError(f"the threshold should be at least 1, not {self.threshold}")
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or not 1 <= self.k <= MOST_NEIGHBOURS:
+            raise ValueError(f"k should be a whole number from 1 to {MOST_NEIGHBOURS:,}, not {self.k}")
+        if not is_number(self.threshold) or self.threshold < 1:
+            raise ValueError(f"the threshold should be a number of at least 1, not {self.threshold}")
 
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
         """Return whether the factor of the value at a position is above the threshold."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.detectors.detector import Detector, decimal, on_grid, place
+from anonymaly.detectors.detector import Detector, decimal, is_number, on_grid, place
 
 # The normal distribution's upper quartile, as Iglewicz and Hoaglin print it, makes the score a z-score.
 NORMAL_QUARTILE = Fraction(6745, 10000)
@@ -33,8 +33,8 @@ class MedianAbsoluteDeviation(Detector):
     name: ClassVar[str] = "mad"
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold < float("inf"):
-            raise ValueError(f"the threshold should be positive, not {self.threshold}")
+        if not is_number(self.threshold) or self.threshold <= 0:
+            raise ValueError(f"the threshold should be a positive number, not {self.threshold}")
 
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
         """Return whether the robust z-score of the value at a position is above the threshold."""

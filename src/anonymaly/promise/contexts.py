@@ -125,7 +125,12 @@ class SameValidContexts(Relation):
     def does_not_protect(self) -> str:
         """Say in plain words who is not."""
         who = f"the record asked about, and every {self.noun} whose change makes a context valid or invalid"
-        return f"{who}: this is not differential privacy, and for them there is no bound"
+        bound = "this is not differential privacy, and for them there is no bound"
+        shown = (
+            "an answer that names a group shows for certain that the record asked about is in the data and "
+        )
+        several = "answers to several questions can show other members' exact values, whatever ε"
+        return f"{who}: {bound}; {shown}stands out in that group, and {several}"
 
     def difference(self, factor: str) -> str:
         """Say the condition too."""

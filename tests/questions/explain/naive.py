@@ -18,7 +18,6 @@ from anonymaly.core.arrays import Integers
 from anonymaly.detectors import Detector, Grubbs, LocalOutlierFactor
 from anonymaly.questions.explain.kernels import kernel_type
 from anonymaly.questions.explain.kernels.cells import (
-    HALF,
     CellSummary,
     DistanceSums,
     NearestValues,
@@ -139,14 +138,11 @@ def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
 
 
 def distance_sums(lists: Sequence[Sequence[int]]) -> DistanceSums:
-    """Sums of each cell's distances, the parts of their squares as whole numbers of any length."""
-    parts = [[divmod(distance, 1 << HALF) for distance in cell] for cell in lists]
+    """Sums of each cell's distances and of their squares."""
     return DistanceSums(
         np.array([len(cell) for cell in lists], dtype=np.int64),
-        np.array([sum(cell) for cell in lists], dtype=np.int64),
-        np.array([sum(high * high for high, _ in cell) for cell in parts], dtype=object),
-        np.array([sum(high * low for high, low in cell) for cell in parts], dtype=object),
-        np.array([sum(low * low for _, low in cell) for cell in parts], dtype=object),
+        [sum(cell) for cell in lists],
+        [sum(distance**2 for distance in cell) for cell in lists],
     )
 
 

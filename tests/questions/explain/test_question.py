@@ -137,7 +137,7 @@ def _arrays(item: Any) -> list[Any]:
         return [np.asarray(item is not None and item)]
     if isinstance(item, np.ndarray):
         return [item]
-    if isinstance(item, int):
+    if isinstance(item, int | list):
         return [np.asarray(item)]
     parts = vars(item).values()
     return [array for part in parts for array in _arrays(part)]
@@ -232,7 +232,75 @@ BAD: list[tuple[dict[str, Any], str]] = [
         },
         "121 values besides the record's own; 62 can be searched",
     ),
+    ({"detector": "lof", "parameters": {"k": 2.5}}, "k should be a whole number from 1 to 10,000, not 2.5"),
+    ({"detector": "lof", "parameters": {"k": 2.0}}, "whole number"),
+    ({"detector": "lof", "parameters": {"k": True}}, "whole number"),
+    ({"detector": "lof", "parameters": {"k": 10**10}}, "from 1 to 10,000"),
+    ({"detector": "lof", "parameters": {"k": 2**63}}, "from 1 to 10,000"),
+    ({"detector": "lof", "parameters": {"threshold": True}}, "threshold"),
+    ({"detector": "lof", "parameters": {"threshold": 10**400}}, "threshold"),
+    ({"detector": "mad", "parameters": {"threshold": 10**400}}, "threshold"),
+    ({"detector": "grubbs", "parameters": {"alpha": 1e-320}}, "alpha should lie between 1e-300 and 0.5"),
+    ({"search": "uniform", "tries": 10**12}, "1,000,000,000,000 are more than uniform takes"),
+    ({"search": "uniform", "samples": 10**6}, "at most 100,000"),
+    ({"search": "breadth_first", "samples": 10**5}, "at most 10,000"),
+    ({"search": "depth_first", "starts": 10**5}, "at most 10,000"),
 ]
+
+
+def test_seven_attributes_are_refused_with_a_next_step(tmp_path: Path) -> None:
+    names = [f"a{number}" for number in range(7)]
+    columns = {**{name: am.Flag() for name in names}, "pay": am.Interval(0, 100)}
+    frame = pandas.DataFrame({**{name: [True, False] for name in names}, "pay": [1, 2]})
+    curator = am.Curator(declare(frame, columns=columns), budget=10, ledger=tmp_path / "staff.ledger")
+    record = {**dict.fromkeys(names, True), "pay": 1}
+    with pytest.raises(InputError, match=r"attributes: are 7; groups are made of at most 6. Use fewer"):
+        curator.ask(ask(attributes=names, record=record))
+    assert curator.spent == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"detector": "lof", "parameters": {"threshold": 10**30}},
+        {"detector": "lof", "parameters": {"k": 10_000}},
+        {"detector": "grubbs", "parameters": {"alpha": 1e-300}},
+    ],
+    ids=str,
+)
+def test_the_largest_parameters_are_answered_whether_the_record_is_there_or_not(
+    fields: dict[str, Any],
+) -> None:
+    frame = many(40)
+    for table in (frame, frame.iloc[:-1]):
+        am.simulate(ask(**fields), declare(table), seed=1)
+
+
+def test_the_smallest_interval_there_is_has_steps(postgres: str) -> None:
+    metric = am.Interval(0, 5e-324)
+    record = {"job": "Nurse", "pay": 5e-324}
+    frame = pandas.DataFrame({"job": ["Nurse"] * 12, "pay": [0.0] * 11 + [5e-324]})
+    ibis.connect(postgres).create_table("tiny", frame)
+    query = ask(attributes=["job"], record=record, parameters={"alpha": 0.05})
+    columns = {"job": COLUMNS["job"], "pay": metric}
+    for options in ({"source": frame}, {"source": postgres, "table": "tiny"}):
+        dataset = am.Dataset(**options, name="staff", columns=columns, rules={"groups": am.SameContexts()})
+        assert summarise(dataset.table, bind(query, dataset.declaration)).counts.present
+
+
+def test_no_row_is_too_small_for_a_wide_metric(postgres: str) -> None:
+    """PostgreSQL fails where a quotient is too small for a number; one row must not bring that about."""
+    frame = pandas.DataFrame({"job": ["Nurse"] * 4, "pay": [0.0, 1e-300, 1e299, 1e300]})
+    ibis.connect(postgres).create_table("wide", frame)
+    columns = {"job": COLUMNS["job"], "pay": am.Interval(0, 1e300)}
+    rules = {"groups": am.SameContexts()}
+    query = ask(attributes=["job"], record={"job": "Nurse", "pay": 1e300})
+    summaries = []
+    for options in ({"source": frame}, {"source": postgres, "table": "wide"}):
+        dataset = am.Dataset(**options, name="staff", columns=columns, rules=rules)
+        summaries.append(summarise(dataset.table, bind(query, dataset.declaration)))
+    for first, second in zip(_arrays(summaries[0]), _arrays(summaries[1]), strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize(("fields", "named"), BAD, ids=lambda item: str(item)[:50])

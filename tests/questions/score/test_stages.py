@@ -228,6 +228,19 @@ def test_one_record_changes_a_candidates_worth_by_the_unit_at_most_and_attains_i
     assert quantile.rate(10**9, 3) == Fraction(1, 6 * quantile.unit)
 
 
+def test_trillions_of_records_have_a_threshold() -> None:
+    """In 64 bits the products wrap from 9.2 billion records on, and the draw refused more than 2^62."""
+    quantile = Quantile(Fraction(123_456_789, 10**9))
+    counts = np.array([1 << 43, 1 << 40, 1 << 33, 1 << 30, 1, 0])
+    every = int(counts.sum())
+    above = [every - sum(counts[: place + 1].tolist()) for place in range(5)]
+    exact = [-abs(10**9 * number - 123_456_789 * every) for number in above]
+    assert min(exact) < -(2**63)
+    assert quantile.worth(counts).tolist() == exact
+    found = release_threshold(counts, np.arange(5.0), quantile, quantile.rate(10**9, 1), Noise.seeded(1))
+    assert found == exact.index(max(exact))
+
+
 def test_scores_of_reference_records_are_counted_between_the_edges() -> None:
     table = am.Dataset(
         _frame(), name="t", public=True, columns={"a": Interval(0, 100), "b": Interval(-1000, 0)}

@@ -48,6 +48,22 @@ def test_every_declared_cell_is_counted_and_records_outside_are_in_none() -> Non
     assert cells.non_sensitive.tolist() == [0, 1, 0, 0, 2, 0, 0, 0, 1]
 
 
+def test_a_record_with_an_undeclared_value_counts_as_sensitive_and_so_do_its_persons_others() -> None:
+    old, young = row(30, "B", name="Ann"), row(19, "B", name="Bob")
+    records = [old, row(44, "Z", name="Ann"), young]
+    for options, harmless in (({}, [0, 2, 0]), ({"person": "name", "max_rows": 2}, [0, 1, 0])):
+        dataset = declare(records, **options)
+        bound = bind(ask(by=["ward"]), dataset.declaration)
+        cells = count_judged_cells(dataset.view(bound.policy), bound.by)
+        assert cells.every.tolist() == [0, 2, 0]
+        assert cells.non_sensitive.tolist() == harmless
+    # Edges may go beyond what is declared: what lies there is counted, and is sensitive.
+    dataset = declare([row(30), row(130)], rules={"agreed": am.Policy("consent")})
+    bound = bind(ask(by=[am.Bins("age", [0, 200])], policy="agreed"), dataset.declaration)
+    cells = count_judged_cells(dataset.view(bound.policy), bound.by)
+    assert (cells.every.tolist(), cells.non_sensitive.tolist()) == ([2], [1])
+
+
 @pytest.mark.parametrize("bins", [1, 2, 3, 7, 64, 65, 4096])
 def test_bins_hold_what_the_declaration_says(bins: int) -> None:
     edges = np.linspace(0, 120, bins + 1).tolist()

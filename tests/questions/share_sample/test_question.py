@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,17 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.declare.publication import Publication
 from anonymaly.engine.columns import NON_SENSITIVE
 from anonymaly.engine.statements import collect
 from anonymaly.errors import AnswerFailed, ExpressionError, InputError, LedgerDamaged, RuleNotDeclared
 from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise
+from anonymaly.promise import SensitiveUnderPolicy
 from anonymaly.questions.share_sample.mechanism import release_sample
 from anonymaly.questions.share_sample.shuffle import shuffled
 from anonymaly.questions.share_sample.summary import non_sensitive_records
-from tests.questions.patients import COLUMNS, HARMLESS, SENSITIVE, counted, declare, frame, row
+from tests.questions.patients import COLUMNS, DECLARED, HARMLESS, SENSITIVE, counted, declare, frame, row
 
 Open = Callable[..., am.Curator]
 
@@ -47,7 +50,88 @@ def test_every_released_record_is_true_and_nobody_sensitive_is_among_them(open_c
     value = open_curator().ask(ask()).value
     assert value.columns == ["ward", "age"]
     # At ε = 50 a harmless record is left out once in 10^21 samples.
-    assert counted(value.to_arrow().to_pylist(), ["ward", "age"]) == counted(HARMLESS, ["ward", "age"])
+    assert counted(value.to_arrow().to_pylist(), ["ward", "age"]) == counted(DECLARED, ["ward", "age"])
+
+
+UNDECLARED = [
+    ("a category", {"ward": "witness protection"}),
+    ("a number above", {"size": 3.5}),
+    ("a number below", {"size": -0.25}),
+    ("a whole number", {"year": 1999}),
+    ("a moment", {"seen": datetime(1999, 12, 31)}),
+]
+DECLARATION = {
+    "age": am.Interval(0, 120),
+    "ward": am.Categories(["A", "B"]),
+    "size": am.Interval(0, 3),
+    "year": am.Categories([2003, 2004]),
+    "seen": am.Timestamps("2000-01-01", "2030-01-01"),
+    "free": am.Unbounded(),
+    "flag": am.Flag(),
+    "note": am.Opaque(),
+}
+PUBLISHED = ["ward", "size", "year", "seen", "free", "flag", "note"]
+TYPES = pa.schema(
+    {
+        "age": pa.float64(), "ward": pa.string(), "size": pa.float64(), "year": pa.int64(),
+        "seen": pa.timestamp("us"), "free": pa.float64(), "flag": pa.bool_(), "note": pa.string(),
+        "name": pa.string(),
+    }
+)  # fmt: skip
+ORDINARY = {"age": 30.0, "ward": "A", "size": 3.0, "year": 2003, "seen": datetime(2000, 1, 1), "free": -1e9,
+            "flag": True, "note": "ordinary", "name": "Ann"}  # fmt: skip
+EMPTY = {**dict.fromkeys(TYPES.names), "age": 40.0, "name": "Bob"}
+
+
+def of_many_kinds(records: list[dict[str, Any]], source: Any = None, **options: Any) -> am.Dataset:
+    table = pa.Table.from_pylist(records, TYPES) if source is None else source
+    rules = {"adults": am.Policy("age >= 18")}
+    return am.Dataset(table, name="kinds", columns=DECLARATION, rules=rules, **options)
+
+
+def published(dataset: am.Dataset, **fields: Any) -> list[str | None]:
+    bound = ask(columns=PUBLISHED, **fields).bind(dataset.declaration)
+    found: list[str | None] = (
+        non_sensitive_records(dataset.view(bound.policy), bound.columns).read_all().column("note").to_pylist()
+    )
+    return found
+
+
+@pytest.mark.parametrize(("_", "odd"), UNDECLARED, ids=[name for name, _ in UNDECLARED])
+def test_an_undeclared_value_in_a_published_column_is_not_published(
+    _: str, odd: dict[str, Any], postgres: str
+) -> None:
+    records = [ORDINARY, {**ORDINARY, **odd, "note": "odd"}, EMPTY]
+    table = f"kinds_{next(iter(odd))}_{abs(hash(str(odd)))}"
+    ibis.connect(postgres).create_table(table, pa.Table.from_pylist(records, TYPES))
+    for dataset in (of_many_kinds(records), of_many_kinds(records, postgres, table=table)):
+        # A null is no value, and is published as null; so is what cannot be read as the declared kind.
+        assert sorted(map(str, published(dataset))) == ["None", "ordinary"]
+        bound = ask(columns=PUBLISHED).bind(dataset.declaration)
+        assert isinstance(bound.policy, Publication)
+        judged = [not bound.policy.sensitive(record, dataset.declaration.columns) for record in records]
+        assert judged == [True, False, True]
+    # Where that column is not published, the policy alone decides.
+    others = [name for name in PUBLISHED if name not in odd]
+    bound = ask(columns=others).bind(dataset.declaration)
+    assert len(non_sensitive_records(dataset.view(bound.policy), others).read_all()) == 3
+
+
+@pytest.mark.parametrize(("_", "odd"), UNDECLARED, ids=[name for name, _ in UNDECLARED])
+def test_nor_is_any_row_of_that_person_even_if_the_value_is_in_a_row_that_is_cut_off(
+    _: str, odd: dict[str, Any]
+) -> None:
+    rows = [{**ORDINARY, "age": 20.0 + place} for place in range(4)]
+    for place in range(5):
+        records = [*rows[:place], {**ORDINARY, **odd, "age": 20.0 + place}, *rows[place:], EMPTY]
+        dataset = of_many_kinds(records, person="name", max_rows=2)
+        assert published(dataset) == [None], "Ann's rows are sensitive, Bob's one row is not"
+
+
+def test_an_answer_without_undeclared_values_promises_what_it_did(open_curator: Open) -> None:
+    answer = open_curator().ask(ask())
+    assert answer.guarantee.relation == SensitiveUnderPolicy("adults", am.Policy("age >= 18 and consent"))
+    assert "Z" not in answer.value.to_arrow().column("ward").to_pylist()
 
 
 def test_opaque_columns_may_be_carried(open_curator: Open) -> None:

@@ -364,6 +364,23 @@ def _fixed_seed(summary: Summary, bound: ExplainBinding, noise: Noise) -> Contex
     return release_context(summary, bound, Noise.seeded(7))
 
 
+def _up_to(most: int) -> Release:
+    """Refuse more records than sums of 64 bits hold: after the charge, where one row more shows."""
+
+    def release(summary: Summary, bound: ExplainBinding, noise: Noise) -> Context | None:
+        if int(summary.counts.others.sum()) > most:
+            raise ValueError("too many records")
+        return release_context(summary, bound, noise)
+
+    return release
+
+
+def _limited() -> Case:
+    """Return the case of a limit that the larger table of the worst pair is above, and the smaller is not."""
+    fewer = min(len(table) for table in explain_case(epsilon="1").worst_pair)
+    return _released(_up_to(fewer - 1))
+
+
 EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
     Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
     # Twice the rate is just what add/remove would have bought.
@@ -375,4 +392,5 @@ EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
     Mutant("withheld when small", "bound", lambda: _released(_withheld_when_small)),
     Mutant("noise reused for a second answer", "replay", _reused),
     Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
+    Mutant("a limit on rows that is met after the charge", "replay", _limited),
 )

@@ -31,6 +31,7 @@ RECORDS: Database = (
     _row(150, "A", "Dee"),
 )
 CHILD, ADULT, OTHER = _row(8, "B", "Ida"), _row(30, "A", "Jo"), _row(50, "B", "Kit")
+UNDECLARED = _row(40, "Z", "Lou")  # harmless to the policy, in a ward that nobody declared
 
 
 def worst_pair(adjacency: Adjacency, rows: int) -> tuple[Database, Database]:

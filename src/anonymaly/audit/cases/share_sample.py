@@ -19,12 +19,13 @@ import pyarrow as pa
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
-from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.cases.policies import COLUMNS, OTHER, RECORDS, RULES, UNDECLARED, worst_pair
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.readings import matches, non_sensitive
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.columns import NON_SENSITIVE
@@ -132,7 +133,8 @@ def sample_case(
 def _sensitive(row: Mapping[str, Any]) -> bool:
     age = row["age"]
     known = age is not None and not math.isnan(age) and 0 <= age <= 120
-    return not (known and age >= 18 and row["consent"] is True)
+    # A ward is published: one that nobody declared makes its record sensitive (Lemma P4).
+    return not (known and age >= 18 and row["consent"] is True) or row["ward"] not in (None, "A", "B", "C")
 
 
 def _wards(records: Database, person: str | None, rows: int) -> list[str]:
@@ -209,16 +211,16 @@ def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Tab
 class _NullPasses(Dataset):
     """Takes what is unknown for harmless."""
 
-    def judged(self, policy: Policy) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table
-        verdict = matches(policy.predicate(self.declaration.columns), view).fill_null(True)
+        verdict = matches(_named(policy).predicate(self.declaration.columns), view).fill_null(True)
         return view.mutate(**{NON_SENSITIVE: verdict})
 
 
 class _Clamped(Dataset):
     """Moves values into their domain before it judges them."""
 
-    def judged(self, policy: Policy) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table.mutate(age=self.table.age.clip(0, 120))
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
@@ -226,9 +228,20 @@ class _Clamped(Dataset):
 class _RowByRow(Dataset):
     """Judges each row of a person by itself."""
 
-    def judged(self, policy: Policy) -> ir.Table:
+    def judged(self, policy: Policy | Publication) -> ir.Table:
         view = self.table
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
+
+
+class _ByThePolicyAlone(Dataset):
+    """Looks for undeclared values in the columns that the policy names, and in no other that is published."""
+
+    def judged(self, policy: Policy | Publication) -> ir.Table:
+        return super().judged(_named(policy))
+
+
+def _named(policy: Policy | Publication) -> Policy:
+    return policy.policy if isinstance(policy, Publication) else policy
 
 
 def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
@@ -238,6 +251,17 @@ def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
 def order_kept() -> Case:
     """Return the case of a sample in the table's order; few draws show it."""
     return _released(_in_order)
+
+
+def undeclared_case(kind: type[Dataset] = Dataset) -> Case:
+    """Return the case of a record in a ward that nobody declared: whether it is there must not show."""
+    pair = (OTHER,), (OTHER, UNDECLARED)
+    return dataclasses.replace(_of_dataset(kind), worst_pair=pair, tight=False)
+
+
+def undeclared_published() -> Case:
+    """Return the case of a sample that publishes undeclared values; few draws show it."""
+    return undeclared_case(_ByThePolicyAlone)
 
 
 SHARE_SAMPLE_MUTANTS: tuple[Mutant, ...] = (

@@ -105,6 +105,7 @@ def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
         samples=query.samples,
         tries=query.tries,
     )
+    search.check(settings)
     steps = MetricSteps.of(metric)
     parameters = frozen_items(dataclasses.asdict(detector))  # type: ignore[call-overload]
     return ExplainBinding(

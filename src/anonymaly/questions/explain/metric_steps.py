@@ -12,8 +12,8 @@ from anonymaly.declare.domain import Interval
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# Differences below 2^36 have squares whose parts sum without overflow over a hundred million records a cell.
-FINEST = 36
+FINEST = 36  # bits: the square of each half of a difference, and sums of thousands of them, fit in 64
+SMALLEST = math.ulp(0.0)  # no unit is finer: it would be 0
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class MetricSteps:
     @classmethod
     def of(cls, domain: Interval) -> MetricSteps:
         """Return the declared step, or the finest power of two that the width allows."""
-        finest = 2.0 ** (math.ceil(math.log2(domain.width)) - FINEST)
+        finest = max(2.0 ** (math.ceil(math.log2(domain.width)) - FINEST), SMALLEST)
         unit = finest if domain.step is None else max(float(domain.step), finest)
         return cls(float(domain.low), float(domain.high), unit)
 
@@ -36,6 +36,8 @@ class MetricSteps:
         return math.floor((min(max(float(value), self.low), self.high) - self.low) / self.unit + 0.5)
 
     def to_ibis(self, column: ir.NumericValue) -> ir.IntegerValue:
-        """Return the same for a column: the same operations on the same doubles."""
-        clamped = column.cast("float64").clip(lower=self.low, upper=self.high)
-        return ((clamped - self.low) / self.unit + 0.5).floor().cast("int64")
+        """Return the same for a column: the same operations on the same doubles; no row makes them fail."""
+        from anonymaly.engine.arithmetic import divided, exact  # noqa: PLC0415  (Ibis, when rows are read)
+
+        clamped = column.cast("float64").clip(lower=exact(self.low), upper=exact(self.high))
+        return (divided(clamped - exact(self.low), self.unit) + 0.5).floor().cast("int64")

@@ -32,6 +32,7 @@ from anonymaly.questions.explain.kernels.cells import (
     Ragged,
     SortedValues,
     Sums,
+    squares_of,
 )
 
 if TYPE_CHECKING:
@@ -124,24 +125,25 @@ def distance_sums(table: ir.Table, bound: ExplainBinding, counts: Integers) -> D
     high = (distance.cast("float64") / float(1 << HALF)).floor().cast("int64")
     low = distance - high * (1 << HALF)
     parts = placed.mutate(distance=distance, high=high, low=low)
-    found = collect(
-        parts.group_by("cell").agg(
-            sums=parts.distance.sum(),
-            high_squares=(parts.high * parts.high).sum(),
-            products=(parts.high * parts.low).sum(),
-            low_squares=(parts.low * parts.low).sum(),
-        )
-    )
-    cells = found.column("cell").to_numpy()
+    sums = {
+        "sums": parts.distance.sum(),
+        "high_squares": (parts.high * parts.high).sum(),
+        "products": (parts.high * parts.low).sum(),
+        "low_squares": (parts.low * parts.low).sum(),
+    }
+    # Engines sum in more than 64 bits; so must the result be, or the number of rows would decide a failure.
+    wide = {name: total.cast("decimal(38, 0)") for name, total in sums.items()}
+    found = collect(parts.group_by("cell").agg(**wide))
+    cells = found.column("cell").to_pylist()
 
-    def spread(name: str) -> Integers:
-        values = np.zeros(bound.space.cells, np.int64)
-        values[cells] = [int(item) for item in found.column(name).to_pylist()]
+    def spread(name: str) -> list[int]:
+        values = [0] * bound.space.cells
+        for cell, total in zip(cells, found.column(name).to_pylist(), strict=True):
+            values[cell] = int(total)
         return values
 
-    return DistanceSums(
-        counts, spread("sums"), spread("high_squares"), spread("products"), spread("low_squares")
-    )
+    squares = squares_of(spread("high_squares"), spread("products"), spread("low_squares"))
+    return DistanceSums(counts, spread("sums"), squares)
 
 
 def _first(side: ir.Table, order: ir.Value, most: int) -> pa.Table:

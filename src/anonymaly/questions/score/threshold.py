@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import noise_rate
+from anonymaly.noise.checks import LARGEST_COUNT
 
 if TYPE_CHECKING:
     from anonymaly.noise import Noise
@@ -37,17 +39,20 @@ class Quantile:
         """Return the rate of the draw: ``changed`` records may come or go, and worth may rise or fall."""
         return noise_rate(share, moves=2 * self.unit * changed)
 
-    def worth(self, counts: Integers) -> Integers:
-        """Return what each candidate is worth, given the counts between them.
+    def worth(self, counts: Integers) -> npt.NDArray[np.object_]:
+        """Return what each candidate is worth, given the counts between them: whole numbers of any length.
+
+        The products need more than 64 bits where there are billions of records.
 
         Examples
         --------
         >>> Quantile(Fraction(1, 4)).worth(np.array([3, 0, 1])).tolist()
         [0, 0]
         """
-        above = int(counts.sum()) - np.cumsum(counts)[:-1]
-        part = self.part
-        return -np.abs(part.denominator * above - part.numerator * int(counts.sum()))
+        every, part = int(counts.sum()), self.part
+        above = (every - np.cumsum(counts)[:-1]).tolist()
+        worth = [-abs(part.denominator * number - part.numerator * every) for number in above]
+        return np.array(worth, dtype=object)
 
 
 def candidates(low: float, high: float) -> Floats:
@@ -63,4 +68,8 @@ def release_threshold(
     counts: Integers, edges: Floats, quantile: Quantile, rate: Fraction, noise: Noise
 ) -> float:
     """Choose a candidate; those worth more are more likely."""
-    return float(edges[noise.choose(quantile.worth(counts), rate)])
+    worth = quantile.worth(counts)
+    # Only how far behind the best counts, and what is 2^62 behind could not be farther. The number of records
+    # decides no failure, and a cut does not raise what one of them changes (Lemma 7).
+    behind = np.maximum(worth - worth.max(), -LARGEST_COUNT).astype(np.int64)
+    return float(edges[noise.choose(behind, rate)])

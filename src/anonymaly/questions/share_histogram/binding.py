@@ -13,7 +13,7 @@ from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.rules import Policy
+from anonymaly.declare.publication import Publication
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
 from anonymaly.questions.share_histogram.methods import METHODS
@@ -42,9 +42,11 @@ class ShareHistogramBinding(Binding):
         return super().relation if self.cited is None else self.cited.relation(self.declaration)
 
     @property
-    def policy(self) -> Policy | None:
-        """The cited policy, if the method looks at it."""
-        return None if self.cited is None else self.cited.policy
+    def policy(self) -> Publication | None:
+        """The cited policy, if the method looks at it; undeclared values are sensitive too (Lemma P4)."""
+        if self.cited is None:
+            return None
+        return Publication(self.cited.policy, tuple(attribute.column for attribute in self.by))
 
     @property
     def shares(self) -> Mapping[str, int]:

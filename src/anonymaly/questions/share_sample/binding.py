@@ -14,7 +14,7 @@ from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import find_domain
-from anonymaly.declare.rules import Policy
+from anonymaly.declare.publication import Publication
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
 
@@ -38,9 +38,9 @@ class ShareSampleBinding(Binding):
         return self.cited.relation(self.declaration)
 
     @property
-    def policy(self) -> Policy:
-        """The cited policy."""
-        return self.cited.policy
+    def policy(self) -> Publication:
+        """The cited policy; undeclared values of what is published are sensitive too (Lemma P4)."""
+        return Publication(self.cited.policy, self.columns)
 
     @property
     def shares(self) -> Mapping[str, int]:

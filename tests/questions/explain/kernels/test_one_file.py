@@ -46,7 +46,8 @@ class FarFromMeanKernel(Kernel):
         return self.valid_at(np.arange(self.space.size))
 
     def valid_at(self, indices):
-        counts, sums = (totals(self.space, indices, part) for part in (self.cells.counts, self.cells.sums))
+        parts = self.cells.counts, np.array(self.cells.sums)
+        counts, sums = (totals(self.space, indices, part) for part in parts)
         verdicts = np.empty(len(counts), np.bool_)
         judge(counts, sums, self.limit, verdicts)
         return verdicts

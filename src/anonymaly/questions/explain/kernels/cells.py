@@ -7,6 +7,7 @@ about. ``summary.py`` reads them from a table; each need also makes its own from
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,12 @@ import numpy as np
 from anonymaly.core.arrays import Integers
 from anonymaly.questions.explain.space import ContextSpace
 
-# Every sum and product in the kernels stays below four times (largest distance) × (records + 1).
-MOST_BITS = 61
-HALF = 18  # bits: distances have at most 36, so squares of both parts sum over 2^27 records in 64
+# What kernels keep in 64 bits is decided by public numbers, never by a row: distances have at most 36 bits
+# (`metric_steps`), and a detector bounds its neighbours. A histogram has as many bins as the root of its
+# records, few enough up to what takes 64 terabytes here. Sums over records have no bound: see DistanceSums.
+LONGEST = 40  # bits of a distance
+MOST_RECORDS = 1 << 43
+HALF = 18  # bits, in which an engine squares distances
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,12 @@ class SortedValues:
 class DistanceSums:
     """Of each cell the records, the sum of their distances d to the record, and that of d².
 
-    d² is summed in parts, because the sum may need more than 64 bits: d = 2^18·high + low.
+    The sums are whole numbers of any length: how many records there are decides how long.
     """
 
     counts: Integers
-    sums: Integers
-    high_squares: Integers
-    products: Integers
-    low_squares: Integers
+    sums: Sequence[int]
+    squares: Sequence[int]
 
     @classmethod
     def of(cls, cells: Integers, distances: Integers, number: int) -> DistanceSums:
@@ -96,26 +98,32 @@ class DistanceSums:
 
         Examples
         --------
-        >>> DistanceSums.of(np.array([0, 0]), np.array([3, -300_000]), 2).squares()
+        >>> DistanceSums.of(np.array([0, 0]), np.array([3, -300_000]), 2).squares
         [90000000009, 0]
         """
         high = distances >> HALF
         low = distances - (high << HALF)
 
-        def total(items: Integers) -> Integers:
+        def total(items: Integers) -> list[int]:
             sums = np.zeros(number, np.int64)
             np.add.at(sums, cells, items)
-            return sums
+            return sums.tolist()
 
         counts = np.bincount(cells, minlength=number).astype(np.int64)
-        return cls(counts, total(distances), total(high * high), total(high * low), total(low * low))
+        squares = squares_of(total(high * high), total(high * low), total(low * low))
+        return cls(counts, total(distances), squares)
 
-    def squares(self) -> list[int]:
-        """Return the sums of squares."""
-        parts = zip(
-            self.high_squares.tolist(), self.products.tolist(), self.low_squares.tolist(), strict=True
-        )
-        return [(high << 2 * HALF) + (product << HALF + 1) + low for high, product, low in parts]
+
+def squares_of(high: Sequence[int], products: Sequence[int], low: Sequence[int]) -> list[int]:
+    """Return sums of squares, given those of the squares and products of both parts: d = 2^18·high + low.
+
+    Examples
+    --------
+    >>> squares_of([1], [3], [9]) == [(2**18 + 3) ** 2]
+    True
+    """
+    parts = zip(high, products, low, strict=True)
+    return [(first << 2 * HALF) + (product << HALF + 1) + last for first, product, last in parts]
 
 
 @dataclass(frozen=True)
@@ -157,10 +165,7 @@ CellNeed = Nearest | AllValues | Sums
 CellSummary = NearestValues | SortedValues | DistanceSums
 
 
-def check_span(smallest: int, largest: int, records: int) -> None:
-    """Refuse distances so long that sums over the records would not be exact in 64 bits."""
-    span = max(int(largest), 0) - min(int(smallest), 0)
-    if span * (records + 1) >= 1 << MOST_BITS:
-        raise ValueError(
-            f"{records} values over {span} steps are too many: round the metric to a coarser grid"
-        )
+def check_span(smallest: int, largest: int) -> None:
+    """Refuse distances that no metric has; how many records have them plays no part in it."""
+    if max(int(largest), 0) - min(int(smallest), 0) > 1 << LONGEST:
+        raise ValueError(f"values over more than 2^{LONGEST} steps: round the metric to a coarser grid")

@@ -58,7 +58,7 @@ class HistogramKernel(Kernel[SortedValues, Histogram]):
         values, offsets = others.values - cells.record, others.offsets
         if ((np.diff(values) < 0) & (np.diff(others.cells) == 0)).any():
             raise ValueError("the values of a cell should be in order")
-        check_span(values.min(initial=0), values.max(initial=0), len(values))
+        check_span(values.min(initial=0), values.max(initial=0))
         fraction = decimal(detector.fraction)
         self._fraction = fraction.numerator, fraction.denominator
         edges = _edges(np.sort(values))

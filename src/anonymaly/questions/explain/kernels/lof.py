@@ -54,11 +54,8 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
         self._space, self._detector = space, detector
         self._below = self._side(cells.record, cells.below, -1)
         self._above = self._side(cells.record, cells.above, 1)
-        check_span(
-            min(self._below[0], default=0),
-            max(self._above[0], default=0),
-            len(self._below[0]) + len(self._above[0]),
-        )
+        # Sums of at most k + 1 distances: both numbers are public, and so is that they fit 64 bits.
+        check_span(self._below[0].min(initial=0), self._above[0].max(initial=0))
 
     @classmethod
     def needs(cls, detector: LocalOutlierFactor) -> Nearest:
@@ -82,7 +79,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
     def valid(self, progress: Progress | None = None) -> Booleans:
         """Return the verdict for every context; ``progress`` gets how many are done."""
         order = order_of(self._space)
-        k, threshold = self._detector.k, self._detector.threshold
+        k, threshold = self._detector.k, float(self._detector.threshold)
         verdicts = np.empty(self._space.size, dtype=np.uint8)
         sides = [(distances, order.first_classes[cells]) for distances, cells in (self._below, self._above)]
 
@@ -103,7 +100,7 @@ class LofKernel(Kernel[NearestValues, LocalOutlierFactor]):
         lower, upper = (
             Side(distances, self._space.cell_bits[cells]) for distances, cells in (self._below, self._above)
         )
-        k, threshold = self._detector.k, self._detector.threshold
+        k, threshold = self._detector.k, float(self._detector.threshold)
 
         def work(start: int, end: int) -> None:
             lof_compiled.judge_contexts(

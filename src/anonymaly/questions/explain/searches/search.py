@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from anonymaly.questions.explain.searches.graph import SearchedContexts
 
 
+# So that no search fills the memory or goes on for days: these are public numbers, refused before the charge.
+MOST_TRIES = 10_000_000
+MOST_STARTS = 10_000
+MOST_SAMPLES = 100_000
+MOST_VISITS = 10_000  # samples of a search that utility steers: each is chosen among all that are known
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
     """How a search is set: public numbers, none of which depends on a row.
@@ -101,6 +108,22 @@ class Search:
     def draws(self, settings: SearchSettings) -> int:
         """Return the most draws by utility that it makes: the parts that its ε is split into (Lemma 7)."""
         return settings.samples + (settings.starts > 1) if self.steered else 1
+
+    def check(self, settings: SearchSettings) -> None:
+        """Refuse settings that would take too long, or too much memory; `exact` uses none of them."""
+        if self.name == "exact":
+            return
+        for field, number, most in (
+            ("samples", settings.samples, MOST_VISITS if self.steered else MOST_SAMPLES),
+            ("tries", settings.tries, MOST_TRIES),
+            ("starts", settings.starts if self.steered else 1, MOST_STARTS),
+        ):
+            if number > most:
+                raise InputError(
+                    f"{number:,} are more than {self.name} takes",
+                    field=field,
+                    next_step=f"Give at most {most:,}, or leave it out for the default.",
+                )
 
     def rate(self, nano: int, settings: SearchSettings, *, adjacency: Adjacency, rows: int = 1) -> Fraction:
         """Return ε1, the rate of each draw, so that the whole search costs at most ``nano`` billionths.
