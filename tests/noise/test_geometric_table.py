@@ -89,11 +89,21 @@ def test_cells_agree_with_the_search_they_replace() -> None:
 
 
 HIGH = [Fraction(49, 2), Fraction(175), Fraction(200), Fraction(1000), Fraction(2**56)]
-LOW = [Fraction(1, 2**56), Fraction(1, 16), Fraction(1, 3), Fraction(1), Fraction(11), Fraction(12), Fraction(24)]
+LOW = [
+    Fraction(1, 2**56),
+    Fraction(1, 16),
+    Fraction(1, 3),
+    Fraction(1),
+    Fraction(11),
+    Fraction(12),
+    Fraction(24),
+]
 
 
 @pytest.mark.parametrize("rate", [*LOW, *HIGH], ids=str)
-def test_a_table_draws_every_probability_up_to_one_part_in_2_to_the_216_or_is_not_used(rate: Fraction) -> None:
+def test_a_table_draws_every_probability_up_to_one_part_in_2_to_the_216_or_is_not_used(
+    rate: Fraction,
+) -> None:
     _, law = geometric_table(rate.numerator, rate.denominator)
     values, digits = int(law[VALUES]), DIGIT_BITS * DIGIT_COUNT
     assert (values == 0) == (rate > geometric.LARGEST_TABLE_RATE)
