@@ -12,6 +12,7 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Policy, Rule
+from anonymaly.engine import lookup
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import SchemaError
@@ -112,13 +113,15 @@ class Dataset:
         """The only view that questions get: declared columns, at most ``max_rows`` per person, no NaN."""
         from anonymaly.declare.readings import people  # noqa: PLC0415  (Ibis, when a question reads)
 
-        return people(self._typed(), self.declaration)
+        typed = self._typed()
+        return people(typed, self.declaration, lookup.of(typed))
 
     def judged(self, policy: Policy) -> ir.Table:
         """Return the same view with a column that is true for whoever a policy calls non-sensitive."""
         from anonymaly.declare.readings import judged_people  # noqa: PLC0415
 
-        return judged_people(self._typed(), self.declaration, policy)
+        typed = self._typed()
+        return judged_people(typed, self.declaration, policy, lookup.of(typed))
 
     def view(self, policy: Policy | None) -> ir.Table:
         """Return the view for a question: judged by a policy if it needs one."""
