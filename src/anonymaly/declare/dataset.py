@@ -15,7 +15,7 @@ from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
-from anonymaly.errors import SchemaError
+from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -58,6 +58,9 @@ class Dataset:
         Whether the table holds no secrets: anyone may simulate on it and inspect it.
     questions : list of str, optional
         Questions of other packages that may be asked, by name. Nothing here proves their promises.
+    line_breaks : bool
+        Whether values in quotes may hold line breaks, in a CSV file. Otherwise each line is one record. With
+        them, one open quote changes how all lines after it are read, and no noise hides that.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Dataset:
         max_rows: int | None = None,
         public: bool = False,
         questions: Sequence[str] = (),
+        line_breaks: bool = False,
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -96,7 +100,14 @@ class Dataset:
             questions=questions,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
-        self._source = Source(source, table, needed)
+        if not isinstance(line_breaks, bool):
+            raise InputError(
+                "must be True or False",
+                field="line_breaks",
+                next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
+            )
+        self._line_breaks = line_breaks
+        self._source = Source(source, table, needed, line_breaks=line_breaks)
 
     @property
     def name(self) -> str:
@@ -107,6 +118,11 @@ class Dataset:
     def public(self) -> bool:
         """Whether the table holds no secrets."""
         return self.declaration.public
+
+    @property
+    def line_breaks(self) -> bool | None:
+        """Whether values in quotes may hold line breaks; None if the source is no text file."""
+        return self._line_breaks if self._source.is_text else None
 
     @property
     def table(self) -> ir.Table:

@@ -61,6 +61,8 @@ class Manifest(Value):
     """The folder of released answers; by default beside the ledger."""
     questions: tuple[StrictStr, ...] = added(())
     """Questions of other packages that may be asked, by name; nothing here proves their promises."""
+    line_breaks: StrictBool = added(False)
+    """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -111,7 +113,7 @@ class Manifest(Value):
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(source, table=self.table, **self._declared())
+        return Dataset(source, table=self.table, line_breaks=self.line_breaks, **self._declared())
 
     def _declared(self) -> dict[str, Any]:
         return {
