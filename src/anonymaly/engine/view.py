@@ -53,7 +53,7 @@ def typed(
     for name, kind in kinds.items():
         column = raw[name]
         if name in loose and not fits(column.type(), kind):
-            column = column.cast("string")
+            column = _spelled(column)
         columns[name] = read_as(column, kind, engine, from_file=from_file)
     added = {} if person is None else {PERSON: _identity(raw[person], engine, from_file)}
     return raw.select(**columns, **added)
@@ -147,6 +147,16 @@ def _without_nan(column: ir.Value) -> ir.Value:
 
 def _cast(column: ir.Value, kind: str, engine: Engine) -> ir.Value:
     return column.try_cast(kind) if engine.forgives else column.cast(kind)
+
+
+def _spelled(column: ir.Value) -> ir.StringValue:
+    """Return a column as text, as objects of a frame are written: 1.0 is 1."""
+    text: ir.StringValue = column.cast("string")
+    if not column.type().is_floating():
+        return text
+    short = column.between(-_LONGEST_EXACT, _LONGEST_EXACT)
+    whole = _only(column, short & (column == column.floor())).cast("int64").cast("string")
+    return ibis.coalesce(whole, text)
 
 
 def _only(column: ir.Value, condition: ir.BooleanValue) -> ir.Value:
