@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Interval, Opaque
+from anonymaly.engine import files
 from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError, SchemaError
 from tests.declare.tables import records
@@ -206,4 +208,23 @@ def test_a_path_that_is_no_table_is_refused(
     write(tmp_path / "noending", "x")
     with pytest.raises(InputError, match=reason) as refused:
         Dataset(source, name="x", columns=AGE)
+    assert refused.value.field == "source"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_of_too_many_columns_is_refused_by_its_first_line_or_its_footer(
+    ending: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"t.{ending}"
+    for width in (files.MOST_COLUMNS, files.MOST_COLUMNS + 1):
+        names = [f"c{place}" for place in range(width)]
+        if ending == "csv":
+            write(path, ",".join(names) + "\n")
+        else:
+            pq.write_table(pa.table({name: pa.array([], pa.float64()) for name in names}), path)
+        if width == files.MOST_COLUMNS:
+            check = files.common_header if ending == "csv" else files.refuse_wide_files
+            check([str(path)])
+    with pytest.raises(SchemaError, match="4,097 columns, and at most 4,096") as refused:
+        Dataset(path, name="wide", columns={"c0": Interval(0, 1)}).check()
     assert refused.value.field == "source"

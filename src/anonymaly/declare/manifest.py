@@ -20,6 +20,7 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
+DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
 
 
@@ -142,6 +143,7 @@ class Manifest(Value):
         return path if path is None or "://" in path else str(folder / path)
 
 
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 _ADVICE = "`anonymaly init TABLE` writes a file to start from."
 
 
@@ -156,7 +158,20 @@ def beside(ledger: str, name: str) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated names and aliases, because both hide what is declared."""
+    """YAML without repeated names and aliases, because both hide what is declared, and without depth.
+
+    Too many levels are refused as they begin: reading them takes time that grows with their square.
+    """
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._levels = 0
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        # The scanner runs ahead of the nodes by a thousand characters.
+        if self.flow_level >= DEEPEST:
+            raise yaml.scanner.ScannerError(None, None, TOO_DEEP, self.get_mark())  # type: ignore[no-untyped-call]
+        super().fetch_flow_collection_start(token)  # type: ignore[no-untyped-call]
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -191,7 +206,13 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             mark = self.get_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(None, None, "aliases are not supported", mark)
-        return super().compose_node(parent, index)
+        if self._levels >= DEEPEST:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, TOO_DEEP, mark)
+        self._levels += 1
+        node = super().compose_node(parent, index)
+        self._levels -= 1
+        return node
 
 
 def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
@@ -209,8 +230,6 @@ def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         reason = getattr(problem, "problem", None) or "malformed"
         raise ManifestError(f"{path}{place} is not YAML: {reason}", next_step=advice) from None
-    except RecursionError:
-        raise ManifestError(f"{path} is nested too deeply", next_step=advice) from None
     if not isinstance(data, Mapping):
         raise ManifestError(f"{path} declares nothing", next_step=advice)
     return data

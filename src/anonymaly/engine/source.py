@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
-from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files
+from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.statements import one_at_a_time
 from anonymaly.errors import InputError, SchemaError
@@ -159,6 +159,7 @@ class Source:
                 names, delimiter = common_header(find_files(source))
                 return engine.open_text(_exact_paths(source), names, delimiter, line_breaks=self._line_breaks)
             case "parquet":
+                refuse_wide_files(find_files(source))
                 opened, self._loose = engine.open_parquet(_exact_paths(source))
                 return opened
             case None:
