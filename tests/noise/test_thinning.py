@@ -55,7 +55,7 @@ def test_negative_counts_are_refused() -> None:
 def test_what_the_digits_of_a_table_leave_open_is_decided_by_further_ones(
     digits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # With as few digits, most trials are level with the probability in all of them, as at a rate of 175 in 252.
+    # With so few digits most trials are level with the probability in all of them, as at rate 175 in 252.
     monkeypatch.setattr(thinning, "DIGITS", digits)
     kept = Noise.seeded(4).thin(np.full(4_000, 5), KEPT)
     law = stats.binom.pmf(np.arange(6), 5, float(KEPT))

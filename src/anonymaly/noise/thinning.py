@@ -3,8 +3,8 @@
 
 The algorithm is that of `binomial`: all trials of a count reveal their uniform numbers together, digit by
 digit. About two random bits are used for each trial. Trials that are level with the probability in all the
-digits of the table are left to `binomial`, which goes on with as many as it takes: nothing is rounded, however
-near to 0 or 1 the probability is.
+digits of the table are left to `binomial`, which goes on with as many as it takes: nothing is rounded,
+however near to 0 or 1 the probability is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The difference between two databases: the records, or the persons, that leave and that arrive.
 
-A database is a multiset of records as questions read them. Missing fields, null, NaN and infinity all mean "no
-value", 1 and 1.0 are the same number, and a number of an `Interval` or `Unbounded` column is the double nearest
-to it: 2^53 + 1 is 2^53, and a decimal 17.99999999999999999999 is 18.
+A database is a multiset of records as questions read them. Missing fields, null, NaN and infinity all mean
+"no value", 1 and 1.0 are the same number, and a number of an `Interval` or `Unbounded` column is the double
+nearest to it: 2^53 + 1 is 2^53, and a decimal 17.99999999999999999999 is 18.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ValidContexts = Callable[[Any, Database], Collection[Hashable]]
 
 
 def as_read(value: Any) -> Any:
-    """Return a number as the double that engines read, None if no double holds it; other values as they are."""
+    """Return a number as the double that engines read, None if no double holds it; all else as it is."""
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return value
     try:
@@ -125,8 +125,9 @@ class Change:
     ) -> Change:
         """Compare two databases, by rows or by the persons that a column names.
 
-        Where no columns are declared, all numbers but those that name persons are read as doubles. A person whose rows changed at all leaves with all the old rows and arrives with all the new ones; a
-        row without a person counts as a person of its own.
+        Where no columns are declared, all numbers but those that name persons are read as doubles. A person
+        whose rows changed at all leaves with all the old rows and arrives with all the new ones; a row without
+        a person counts as a person of its own.
         """
         first, second = (_read(database, person, columns) for database in (first, second))
         before, after = _by_person(first, person), _by_person(second, person)
