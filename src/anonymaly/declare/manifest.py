@@ -170,8 +170,8 @@ class _Loader(yaml.SafeLoader):
     def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
         # The scanner runs ahead of the nodes by a thousand characters.
         if self.flow_level >= DEEPEST:
-            raise yaml.scanner.ScannerError(None, None, TOO_DEEP, self.get_mark())  # type: ignore[no-untyped-call]
-        super().fetch_flow_collection_start(token)  # type: ignore[no-untyped-call]
+            raise yaml.scanner.ScannerError(None, None, TOO_DEEP, self.get_mark())
+        super().fetch_flow_collection_start(token)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()

@@ -126,8 +126,8 @@ class Change:
         """Compare two databases, by rows or by the persons that a column names.
 
         Where no columns are declared, all numbers but those that name persons are read as doubles. A person
-        whose rows changed at all leaves with all the old rows and arrives with all the new ones; a row without
-        a person counts as a person of its own.
+        whose rows changed at all leaves with all the old rows and arrives with all the new ones; a row
+        without a person counts as a person of its own.
         """
         first, second = (_read(database, person, columns) for database in (first, second))
         before, after = _by_person(first, person), _by_person(second, person)
