@@ -373,6 +373,16 @@ def test_a_check_warns_of_a_policy_that_tells_nobody_apart(
     assert who in warning
 
 
+def test_a_check_warns_of_line_breaks_in_quotes(run: Run, folder: Path) -> None:
+    assert "each line of the file is one record" in run("check", "patients.yaml").stdout
+    manifest = folder / "patients.yaml"
+    manifest.write_text(manifest.read_text() + "line_breaks: true\n")
+    said = run("check", "patients.yaml").stdout
+    assert "warning: line_breaks: true lets one open quote in one record change how all lines" in said
+    (warning,) = json.loads(run("check", "patients.yaml", "--json").stdout)["warnings"]
+    assert "Parquet" in warning
+
+
 def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: Any) -> Any:
         raise KeyboardInterrupt

@@ -78,30 +78,30 @@ def _csv(delimiter: str) -> Place:
     def write(table: pa.Table, folder: Path) -> dict[str, Any]:
         path = folder / ("t.tsv" if delimiter == "\t" else "t.csv")
         path.write_bytes(text(table, delimiter))
-        return {"source": path}
+        return {"source": path, "line_breaks": True}
 
     return write
 
 
 def _gzip(table: pa.Table, folder: Path) -> dict[str, Any]:
     (folder / "t.csv.gz").write_bytes(gzip.compress(text(table)))
-    return {"source": str(folder / "t.csv.gz")}
+    return {"source": str(folder / "t.csv.gz"), "line_breaks": True}
 
 
 def _bom(table: pa.Table, folder: Path) -> dict[str, Any]:
     (folder / "t.csv").write_bytes(b"\xef\xbb\xbf" + text(table))
-    return {"source": folder / "t.csv"}
+    return {"source": folder / "t.csv", "line_breaks": True}
 
 
 def _arrow_csv(table: pa.Table, folder: Path) -> dict[str, Any]:
     pyarrow.csv.write_csv(table, folder / "t.csv")
-    return {"source": folder / "t.csv"}
+    return {"source": folder / "t.csv", "line_breaks": True}
 
 
 def _csv_parts(table: pa.Table, folder: Path) -> dict[str, Any]:
     for place in range(2):
         (folder / f"part{place}.csv").write_bytes(text(table.slice(place * 2, None if place else 2)))
-    return {"source": folder / "part*.csv"}
+    return {"source": folder / "part*.csv", "line_breaks": True}
 
 
 def _parquet(table: pa.Table, folder: Path) -> dict[str, Any]:

@@ -160,8 +160,13 @@ def test_what_is_no_yaml_is_refused_at_its_line_and_column(
         (b"- a\n- b\n", "declares nothing"),
         (b"patients", "declares nothing"),
         (b"#" * (LARGEST_FILE + 1), "more than 1,000,000 bytes"),
-        (b"a: " + b"[" * 5000 + b"]" * 5000, "nested too deeply"),
-        (b"a: " + b"{b: " * 5000 + b"}" * 5000, "nested too deeply"),
+        # Refused where the level begins, not after what follows was read.
+        (b"a: " + b"[" * 100_000, "line 1, column 54 .*nested more than 50 levels"),
+        (b"a: " + b"[" * 3_000 + b"]" * 3_000, "line 1, column 54 .*nested more than 50 levels"),
+        (b"a: " + b"{b: " * 5000 + b"}" * 5000, "line 1, column .*nested more than 50 levels"),
+        (b"- " * 100_000, "line 1, column 101 .*nested more than 50 levels"),
+        (b"? " * 100_000, "line 1, column 101 .*nested more than 50 levels"),
+        (b"".join(b" " * level + b"a:\n" for level in range(1_000)), "line 50, .*nested more than 50 levels"),
     ],
     ids=lambda value: repr(value)[:40],
 )

@@ -105,6 +105,13 @@ def test_bounds_that_make_no_sense_are_explained(bounds: Any, said: str) -> None
         am.GridKNN(bounds=bounds, epsilon=1).fit(RECORDS)
 
 
+def test_a_number_of_rows_that_is_given_is_said_to_be_public() -> None:
+    for kind in (am.GridKNN, am.MarginalHistograms):
+        given = kind(bounds=BOUNDS, rows=len(RECORDS), epsilon=0.5).fit(RECORDS)
+        assert f"not protected: rows={len(RECORDS):,}" in str(given.guarantee_)
+        assert "not protected: rows" not in str(kind(bounds=BOUNDS, epsilon=0.5).fit(RECORDS).guarantee_)
+
+
 def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
     alone = am.GridKNN(bounds=BOUNDS, epsilon=0.5).fit(RECORDS)
     assert alone.guarantee_.guarantee == alone.model_.guarantee

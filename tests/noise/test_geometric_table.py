@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from anonymaly.noise import geometric
+from anonymaly.noise.bounds import exp_minus
 from anonymaly.noise.chacha import AT, BUFFER_END, BUFFER_START, END, FAILED, Stream, open_stream
-from anonymaly.noise.geometric import DIGIT_BITS, DIGIT_COUNT, THRESHOLDS, VALUES, geometric_table
+from anonymaly.noise.geometric import DIGIT_BITS, DIGIT_COUNT, SHIFT, THRESHOLDS, VALUES, geometric_table
+from tests.noise.statistics import FALSE_ALARM, fit, one_sided_cumulative
 
 
 def prepared(digits: list[int]) -> Stream:
@@ -84,3 +86,61 @@ def test_cells_agree_with_the_search_they_replace() -> None:
         assert np.searchsorted(thresholds, first, "right") == cells[cell]
         assert np.searchsorted(thresholds, last, "right") == cells[cell]
     assert 0 < len(cells) - len(known) <= len(thresholds)
+
+
+HIGH = [Fraction(49, 2), Fraction(175), Fraction(200), Fraction(1000), Fraction(2**56)]
+LOW = [
+    Fraction(1, 2**56),
+    Fraction(1, 16),
+    Fraction(1, 3),
+    Fraction(1),
+    Fraction(11),
+    Fraction(12),
+    Fraction(24),
+]
+
+
+@pytest.mark.parametrize("rate", [*LOW, *HIGH], ids=str)
+def test_a_table_draws_every_probability_up_to_one_part_in_2_to_the_216_or_is_not_used(
+    rate: Fraction,
+) -> None:
+    _, law = geometric_table(rate.numerator, rate.denominator)
+    values, digits = int(law[VALUES]), DIGIT_BITS * DIGIT_COUNT
+    assert (values == 0) == (rate > geometric.LARGEST_TABLE_RATE)
+    drawn_up_to = ideal_up_to = Fraction(0)
+    for value in range(values):
+        number = sum(
+            digit << DIGIT_BITS * (DIGIT_COUNT - 1 - position)
+            for position, digit in enumerate(digits_of(law, value))
+        )
+        # Numbers below the threshold's digits and above those of the one before; a level number is an error.
+        drawn = Fraction(number, 2**digits) - drawn_up_to
+        low, high = exp_minus(rate * 2 ** int(law[SHIFT]) * (value + 1), 2 * digits)
+        ideal = 1 - Fraction(low + high, 2 * 2 ** (2 * digits)) - ideal_up_to
+        assert abs(drawn - ideal) < ideal / 2**216
+        drawn_up_to, ideal_up_to = Fraction(number + 1, 2**digits), ideal_up_to + ideal
+    if values:
+        assert abs(drawn_up_to - ideal_up_to) < (1 - ideal_up_to) / 2**216  # what goes on to another look
+
+
+@pytest.mark.parametrize("rate", [25, 175, 200])
+def test_noise_of_a_high_rate_is_not_always_zero(rate: int) -> None:
+    # As many coins of probability 1/e as the rate must succeed: a bit 0, then a number below 3 that is not 0.
+    success = 0xC0000000
+    words = [0, *(word for coin in range(rate) for word in ([success] if coin % 32 else [0, success]))]
+    stream = open_stream(bytes(32))
+    stream[BUFFER_START:BUFFER_END] = 0xFFFFFFFF  # the coin after them fails at its bit
+    stream[BUFFER_START : BUFFER_START + len(words)] = words
+    stream[AT], stream[END] = BUFFER_START, BUFFER_END
+    cells, law = geometric_table(rate, 1)
+    assert geometric.two_sided_geometric(stream, cells, law) == 1
+    assert stream[FAILED] == 0
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1), Fraction(5, 2)], ids=str)
+def test_coins_in_a_row_have_the_geometric_law(rate: Fraction) -> None:
+    stream = open_stream(bytes(31) + b"\1")
+    drawn = [geometric.coins_in_a_row(stream, rate.numerator, rate.denominator) for _ in range(20_000)]
+    edges = list(range(max(drawn)))
+    assert fit(np.array(drawn), one_sided_cumulative(float(rate)), edges) > FALSE_ALARM
+    assert fit(np.array(drawn), one_sided_cumulative(float(rate) * 0.9), edges) < FALSE_ALARM

@@ -49,3 +49,14 @@ def test_threads_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_negative_counts_are_refused() -> None:
     with pytest.raises(InputError, match="negative"):
         Noise.seeded(1).thin([1, -1], KEPT)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 3])
+def test_what_the_digits_of_a_table_leave_open_is_decided_by_further_ones(
+    digits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With so few digits most trials are level with the probability in all of them, as at rate 175 in 252.
+    monkeypatch.setattr(thinning, "DIGITS", digits)
+    kept = Noise.seeded(4).thin(np.full(4_000, 5), KEPT)
+    law = stats.binom.pmf(np.arange(6), 5, float(KEPT))
+    assert chi_square(np.bincount(kept, minlength=6), law) > FALSE_ALARM

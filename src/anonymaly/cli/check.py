@@ -20,6 +20,11 @@ from anonymaly.declare.sensitivity import who_is_sensitive
 from anonymaly.errors import LedgerBehindAnchor, LedgerMissing, ManifestError
 from anonymaly.ledger import Account, Ledger
 
+OPEN_QUOTES = (
+    "line_breaks: true lets one open quote in one record change how all lines after it are read, and no "
+    "noise hides that; copy the table to Parquet if anybody else can write into it"
+)
+
 
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     """Check the manifest, its rules, the table's columns and the ledger; read no rows, spend nothing."""
@@ -34,6 +39,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     missing = {name: catalogue.problem(name) for name in declared.questions}
     others = {name: catalogue.origin(name) for name in declared.questions if missing[name] is None}
     warnings = [*_trivial_policies(dataset.declaration), *filter(None, missing.values())]
+    if dataset.line_breaks:
+        warnings.append(OPEN_QUOTES)
     if as_json:
         say_json(
             {
@@ -58,6 +65,10 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             say(f"question {name}: {origin}")
         for warning in warnings:
             say(f"warning: {warning}")
+        if dataset.line_breaks is False:
+            say(
+                "each line of the file is one record; if values in quotes hold line breaks: line_breaks: true"
+            )
         if account is None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
         else:

@@ -66,6 +66,8 @@ def _manifest(name: str, source: str, table: str | None, schema: dict[str, dt.Da
         f"  {_quote(column)}: {_declaration(kind)}  # {kind}\n" for column, kind in schema.items()
     )
     table_line = f"table: {_quote(table)}\n" if table else ""
+    if source.lower().endswith((".csv", ".tsv", ".gz")):
+        table_line = "# line_breaks: true  # if values in quotes hold them; otherwise each line is a record\n"
     return f"""\
 # What is public about this table. Replace every "?" by what is publicly known. Never look up bounds or
 # categories in the rows: the promise of every answer requires that they do not depend on anybody.

@@ -7,9 +7,13 @@ times its probability on the other. If all pairs of tables in a relation are at 
 *Proof.* Each part loses at most r·moves <= ε/parts, and losses of parts add up. ∎
 
 The lemma asks for r <= ε/(moves·parts) and never for equality, so a quotient whose terms are too long for
-the exact samplers is rounded down: a smaller rate is more noise. What a release counts as distance, and how
-far one person moves it, is the question's own mathematics: its ``GUARANTEE.md`` has the lemma that gives
-``moves`` and ``parts``.
+the exact samplers is rounded down: a smaller rate is more noise. No rate is too high to draw with. Every
+sampler has its law at all of them, up to a factor of 1 ± 2^-200 in the probability of each geometric draw
+that is likelier than 2^-500000 (Lemma D in `noise.geometric`; other draws are exact), so an answer of n draws
+keeps ε + n·2^-198.
+
+What a release counts as distance, and how far one person moves it, is the question's own mathematics: its
+``GUARANTEE.md`` has the lemma that gives ``moves`` and ``parts``.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy, Rule
+from anonymaly.engine import lookup
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
-from anonymaly.errors import SchemaError
+from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -58,6 +59,9 @@ class Dataset:
         Whether the table holds no secrets: anyone may simulate on it and inspect it.
     questions : list of str, optional
         Questions of other packages that may be asked, by name. Nothing here proves their promises.
+    line_breaks : bool
+        Whether values in quotes may hold line breaks, in a CSV file. Otherwise each line is one record. With
+        them, one open quote changes how all lines after it are read, and no noise hides that.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Dataset:
         max_rows: int | None = None,
         public: bool = False,
         questions: Sequence[str] = (),
+        line_breaks: bool = False,
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -96,7 +101,14 @@ class Dataset:
             questions=questions,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
-        self._source = Source(source, table, needed)
+        if not isinstance(line_breaks, bool):
+            raise InputError(
+                "must be True or False",
+                field="line_breaks",
+                next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
+            )
+        self._line_breaks = line_breaks
+        self._source = Source(source, table, needed, line_breaks=line_breaks)
 
     @property
     def name(self) -> str:
@@ -109,17 +121,24 @@ class Dataset:
         return self.declaration.public
 
     @property
+    def line_breaks(self) -> bool | None:
+        """Whether values in quotes may hold line breaks; None if the source is no text file."""
+        return self._line_breaks if self._source.is_text else None
+
+    @property
     def table(self) -> ir.Table:
         """The only view that questions get: declared columns, at most ``max_rows`` per person, no NaN."""
         from anonymaly.declare.readings import people  # noqa: PLC0415  (Ibis, when a question reads)
 
-        return people(self._typed(), self.declaration)
+        typed = self._typed()
+        return people(typed, self.declaration, lookup.of(typed))
 
     def judged(self, policy: Policy | Publication) -> ir.Table:
         """Return the same view with a column that is true for whoever a policy calls non-sensitive."""
         from anonymaly.declare.readings import judged_people  # noqa: PLC0415
 
-        return judged_people(self._typed(), self.declaration, policy)
+        typed = self._typed()
+        return judged_people(typed, self.declaration, policy, lookup.of(typed))
 
     def view(self, policy: Policy | Publication | None) -> ir.Table:
         """Return the view for a question: judged by a policy if it needs one."""

@@ -20,6 +20,7 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
+DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
 
 
@@ -63,6 +64,8 @@ class Manifest(Value):
     """Questions of other packages that may be asked, by name; nothing here proves their promises."""
     secret: StrictStr | None = added(None)
     """The file of the owner's secret, made at the first charge; by default <name>.secret by the ledger."""
+    line_breaks: StrictBool = added(False)
+    """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -113,7 +116,7 @@ class Manifest(Value):
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(source, table=self.table, **self._declared())
+        return Dataset(source, table=self.table, line_breaks=self.line_breaks, **self._declared())
 
     def _declared(self) -> dict[str, Any]:
         return {
@@ -147,6 +150,7 @@ class Manifest(Value):
         return path if path is None or "://" in path else str(folder / path)
 
 
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 _ADVICE = "`anonymaly init TABLE` writes a file to start from."
 
 
@@ -167,7 +171,20 @@ def secret_beside(ledger: str, name: str) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated names and aliases, because both hide what is declared."""
+    """YAML without repeated names and aliases, because both hide what is declared, and without depth.
+
+    Too many levels are refused as they begin: reading them takes time that grows with their square.
+    """
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._levels = 0
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        # The scanner runs ahead of the nodes by a thousand characters.
+        if self.flow_level >= DEEPEST:
+            raise yaml.scanner.ScannerError(None, None, TOO_DEEP, self.get_mark())
+        super().fetch_flow_collection_start(token)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -202,7 +219,13 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             mark = self.get_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(None, None, "aliases are not supported", mark)
-        return super().compose_node(parent, index)
+        if self._levels >= DEEPEST:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, TOO_DEEP, mark)
+        self._levels += 1
+        node = super().compose_node(parent, index)
+        self._levels -= 1
+        return node
 
 
 def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
@@ -220,8 +243,6 @@ def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         reason = getattr(problem, "problem", None) or "malformed"
         raise ManifestError(f"{path}{place} is not YAML: {reason}", next_step=advice) from None
-    except RecursionError:
-        raise ManifestError(f"{path} is nested too deeply", next_step=advice) from None
     if not isinstance(data, Mapping):
         raise ManifestError(f"{path} declares nothing", next_step=advice)
     return data

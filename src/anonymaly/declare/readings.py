@@ -32,20 +32,23 @@ from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
+from anonymaly.engine.engine import Engine
 from anonymaly.engine.view import truncate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-def people(typed: ir.Table, declaration: Declaration) -> ir.Table:
+def people(typed: ir.Table, declaration: Declaration, engine: Engine) -> ir.Table:
     """Return the rows that questions see: at most ``max_rows`` of each person."""
     if declaration.person is None:
         return typed
-    return truncate(typed, declaration.kinds, declaration.rows)
+    return truncate(typed, declaration.kinds, declaration.rows, engine)
 
 
-def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
+def judged_people(
+    typed: ir.Table, declaration: Declaration, policy: Policy | Publication, engine: Engine
+) -> ir.Table:
     """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
     A person is sensitive if any of their rows is, including rows that are cut off.
@@ -56,7 +59,8 @@ def judged_people(typed: ir.Table, declaration: Declaration, policy: Policy | Pu
     whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
     # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
-    return truncate(rows.mutate(**{NON_SENSITIVE: own}), declaration.kinds, declaration.rows, NON_SENSITIVE)
+    rows = rows.mutate(**{NON_SENSITIVE: own})
+    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
 
 
 def non_sensitive(

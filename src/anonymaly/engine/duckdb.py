@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import ibis
 
+from anonymaly.engine import lines, spill
 from anonymaly.engine.engine import Engine
 from anonymaly.errors import SchemaError
 
@@ -23,13 +26,28 @@ _decode = ibis.udf.scalar.builtin(lambda text: ..., name="decode", signature=((b
 _try = ibis.udf.scalar.builtin(lambda text: ..., name="try", signature=((str,), str))
 
 
+def _in_memory() -> Any:
+    """Return a database of our own. What does not fit in memory would go to the working folder otherwise."""
+    return ibis.duckdb.connect(temp_directory=str(spill.folder()))
+
+
+def _spilling_in_private(connection: Any) -> Any:
+    """Let a database file spill where only its owner can look; beside the file, anybody might."""
+    # Not when connecting: within a process, all connections to a file must be opened with the same options.
+    with contextlib.suppress(
+        duckdb.Error
+    ):  # this process spilled elsewhere before, by a connection of its own
+        connection.settings["temp_directory"] = str(spill.folder())
+    return connection
+
+
 @dataclass(frozen=True)
 class DuckDB(Engine):
     """DuckDB, in memory or as a file."""
 
     def connect(self, url: str) -> Any:
         """Return a read-only connection: one that may write locks others out and creates missing files."""
-        return ibis.connect(url, read_only=True)
+        return _spilling_in_private(ibis.connect(url, read_only=True))
 
     def reconnect(self, table: ir.Table) -> Any:
         """Change nothing: a forked child has a copy of the engine's memory, and the tables are in it."""
@@ -53,44 +71,49 @@ class DuckDB(Engine):
 
     def open_database(self, path: str, table: str | None) -> ir.Table:
         """Open a table of a database file."""
-        return ibis.duckdb.connect(path, read_only=True).table(table)
+        return _spilling_in_private(ibis.duckdb.connect(path, read_only=True)).table(table)
 
     def open_arrow(self, frame: pa.Table) -> ir.Table:
         """Open a table in memory: a view of it, not a copy."""
-        connection = ibis.duckdb.connect()
+        connection = _in_memory()
         connection.con.register("source", frame)
         return connection.table("source")
 
-    def open_text(self, paths: Sequence[str], names: Sequence[str], delimiter: str) -> ir.Table:
-        """Open text files whose header names these columns, every value as text."""
-        return ibis.duckdb.connect().read_csv(
+    def open_text(
+        self, paths: Sequence[str], names: Sequence[str], delimiter: str, *, line_breaks: bool
+    ) -> ir.Table:
+        """Open text files whose header names these columns, every value as text.
+
+        Each line is one record, unless values in quotes may hold line breaks.
+        """
+        whole: dict[str, Any] = {"delim": lines.SEPARATOR, "quote": "", "escape": ""}
+        # Several threads guess where a line begins and, with breaks in quotes, guess wrong: in a file of
+        # 69 MB a quarter of the lines were misread.
+        quoted: dict[str, Any] = {"delim": delimiter, "quote": '"', "escape": '"', "parallel": False}
+        read = _in_memory().read_csv(
             list(paths),
             table_name="source",
             header=True,
-            delim=delimiter,
-            quote='"',
-            escape='"',
-            columns=dict.fromkeys(names, "VARCHAR"),
+            columns=dict.fromkeys(names if line_breaks else [lines.LINE], "VARCHAR"),
             auto_detect=False,
             compression="gzip" if paths[0].lower().endswith(".gz") else "none",
             # A ragged line must not fail the statement: whether one exists is a fact about the rows.
             # Lines with too few values are not records; of lines with too many, the last are left out.
             strict_mode=False,
             ignore_errors=True,
-            # Several threads guess where a line begins and, with breaks in quotes, guess wrong: in a file of
-            # 69 MB a quarter of the lines were misread. One row must not change how others are read.
-            parallel=False,
+            **(quoted if line_breaks else whole),
         )
+        return read if line_breaks else lines.records(read, names, delimiter)
 
     def guess_types(self, paths: Sequence[str], delimiter: str) -> Mapping[str, dt.DataType]:
         """Guess the types of text files from their beginning, as a suggestion to the owner."""
-        table = ibis.duckdb.connect().read_csv(list(paths), delim=delimiter, header=True, ignore_errors=True)
+        table = _in_memory().read_csv(list(paths), delim=delimiter, header=True, ignore_errors=True)
         guessed: Mapping[str, dt.DataType] = table.schema()
         return guessed
 
     def open_parquet(self, paths: Sequence[str]) -> tuple[ir.Table, dict[str, str]]:
         """Open Parquet files, and return the columns that have no type of their own."""
-        connection = ibis.duckdb.connect()
+        connection = _in_memory()
         # Files of one table may differ in types: pandas writes whole numbers as floats if one is missing.
         opened = connection.read_parquet(list(paths), table_name="source", union_by_name=True)
         # A column of nothing but nulls is stored without a type, and the engine calls it a number.

@@ -36,6 +36,10 @@ class Engine:
     def refuse_connection(self, table: ir.Table) -> None:
         """Refuse a table whose connection changes what comparisons mean."""
 
+    def in_byte_order(self, text: ir.Value) -> ir.Value:
+        """Return what orders plain text by its bytes in UTF-8, whatever order the database has."""
+        return text.cast("string")
+
     def plain_text(self, text: ir.StringValue) -> ir.StringValue:
         """Return text that is compared byte by byte, whatever collation its column has."""
         raise SchemaError(

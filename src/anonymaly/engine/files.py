@@ -26,6 +26,7 @@ KINDS: dict[str, FileKind] = {
     ".duckdb": "database",
 }
 LONGEST_HEADER = 1_000_000
+MOST_COLUMNS = 4_096  # a table of more takes the engine seconds to describe before anything is refused
 
 
 def find_files(path: str) -> list[str]:
@@ -92,6 +93,23 @@ def common_header(files: Sequence[str]) -> tuple[list[str], str]:
     return first
 
 
+def refuse_wide_files(files: Sequence[str]) -> None:
+    """Refuse Parquet files of too many columns, by what their own last bytes say of them."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    for file in files:
+        _refuse_wide(file, pq.read_metadata(file).num_columns)
+
+
+def _refuse_wide(path: str, columns: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise SchemaError(
+            f"{path} has {columns:,} columns, and at most {MOST_COLUMNS:,} can be read",
+            field="source",
+            next_step="Copy the columns to declare into a file of their own.",
+        )
+
+
 def _header(path: str) -> tuple[list[str], str]:
     """Read names and delimiter from the header line, which is public; sniffing would read rows."""
     with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
@@ -99,6 +117,7 @@ def _header(path: str) -> tuple[list[str], str]:
     header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
     delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
+    _refuse_wide(path, len(names))
     distinct = {name.lower() for name in names}  # to DuckDB, Age and age are the same
     if not names or len(distinct) < len(names) or "" in names or header.count('"') % 2:
         raise SchemaError(

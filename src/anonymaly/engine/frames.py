@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.errors import InputError, SchemaError
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+LARGEST_EXPONENT = 400  # no double is as large
+MISSING = ("None", "NaT", "<NA>")  # how what is missing writes itself
 ADVICE = "Give a data frame, a list of records, or a mapping of columns to values."
 
 
@@ -148,42 +150,71 @@ def _frame_names(source: Any) -> list[Any] | None:
 
 
 def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
+    """Read columns by their types alone; what a type leaves open is read object by object.
+
+    Whether a frame can be opened, and how it is typed, must not depend on a row. Where pandas makes up a type
+    by looking at all rows (objects, categories, and floats, which a column of nothing is, too), every
+    declaration fits.
+    """
     import pyarrow as pa  # noqa: PLC0415
 
     columns: dict[str, Any] = {}
     loose: dict[str, str] = {}
     for name in kept:
         series = source[name]
-        if series.dtype == object:
+        kind = str(series.dtype)
+        if series.dtype == object or getattr(series.dtype, "storage", None) == "python":
             # Object by object, by a rule that looks at nothing else: a type guessed from all of them would
             # let one row change how every other row is read.
-            missing = series.isna().tolist()
-            spelled = [None if no else _spelled(item) for item, no in zip(series, missing, strict=True)]
-            column = pa.array(spelled, pa.string())
+            column = _spelled_all(series)
+        elif kind == "category":
+            categories = _spelled_all(series.cat.categories)
+            codes = series.cat.codes.to_numpy()
+            column = categories.take(pa.array(codes, mask=codes < 0))
         else:
             column = pa.Table.from_pandas(source[[name]], preserve_index=False).column(0)
-        # Objects have no type, and a column of nothing but nulls has one that pandas made up.
-        made_up = str(series.dtype) in ("float64", "category") and column.null_count == len(column)
-        if series.dtype == object or made_up:
-            loose[name] = str(series.dtype)
+        if series.dtype == object or kind in ("float64", "category"):
+            loose[name] = kind
         columns[name] = _readable(column)
     return pa.table(columns), loose
 
 
+def _spelled_all(items: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array([_spelled(item) for item in items], pa.string())
+
+
 def _spelled(item: Any) -> str | None:
-    """Write one object as text; equal numbers give equal text, whatever their type."""
-    if isinstance(item, str):
-        return item
+    """Write one object as text, or as null if it is missing or cannot be; equal numbers give equal text.
+
+    Objects run code of their own when they are looked at, so anything may be raised here.
+    """
+    try:
+        text = item if isinstance(item, str) else _written(item)
+        return None if text is None else str(text.encode(), "utf-8")  # half a surrogate has no bytes
+    except Exception:
+        return None
+
+
+def _written(item: Any) -> str | None:
     if isinstance(item, bytes):
-        try:
-            return item.decode()
-        except UnicodeDecodeError:
+        return item.decode()
+    if isinstance(item, Real | Decimal) and not isinstance(item, bool):
+        return _written_number(item)
+    text = item.isoformat(sep=" ") if isinstance(item, datetime) else str(item)
+    return None if text in MISSING else text
+
+
+def _written_number(number: Any) -> str | None:
+    if isinstance(number, Decimal):
+        if number.is_nan():
             return None
-    if isinstance(item, datetime):
-        return item.isoformat(sep=" ")
-    if isinstance(item, bool) or not isinstance(item, Integral | float | Decimal) or not math.isfinite(item):
-        return str(item)
-    return str(int(item)) if item == int(item) else str(item)
+        if number.adjusted() > LARGEST_EXPONENT:
+            return str(number)  # its digits might fill the memory
+    if not isinstance(number, Integral) and not math.isfinite(number):
+        return None if math.isnan(number) else str(number)
+    return str(int(number)) if number == int(number) else str(number)
 
 
 def _readable(column: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
-from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files
+from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.statements import one_at_a_time
 from anonymaly.errors import InputError, SchemaError
@@ -33,8 +33,11 @@ _INHERITED: list[Any] = []
 class Source:
     """A table that is opened when it is first needed, and again in a forked child."""
 
-    def __init__(self, source: Any, table: str | None, needed: Sequence[str]) -> None:
+    def __init__(
+        self, source: Any, table: str | None, needed: Sequence[str], *, line_breaks: bool = False
+    ) -> None:
         self._table_name = table
+        self._line_breaks = line_breaks
         self._opened: tuple[int, ir.Table] | None = None
         self._file_kind: FileKind | None = None
         # Columns of a frame or Parquet file that have no type of their own, with a name for what they have:
@@ -42,6 +45,17 @@ class Source:
         self._loose: dict[str, str] = {}
         self._process = os.getpid()
         self._source = self._accept(source, needed)
+        if line_breaks and self._file_kind != "text":
+            raise InputError(
+                "is given for what is no text file",
+                field="line_breaks",
+                next_step="Leave it out; only CSV files have lines.",
+            )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the table is a text file."""
+        return self._file_kind == "text"
 
     def table(self) -> ir.Table:
         """Return the table with all its columns, as the engine types them."""
@@ -142,8 +156,10 @@ class Source:
             case "database":
                 return engine.open_database(source, self._table_name)
             case "text":
-                return engine.open_text(_exact_paths(source), *common_header(find_files(source)))
+                names, delimiter = common_header(find_files(source))
+                return engine.open_text(_exact_paths(source), names, delimiter, line_breaks=self._line_breaks)
             case "parquet":
+                refuse_wide_files(find_files(source))
                 opened, self._loose = engine.open_parquet(_exact_paths(source))
                 return opened
             case None:

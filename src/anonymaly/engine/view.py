@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Mapping
 from datetime import date, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import ibis
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _LONGEST_EXACT = 2**53  # floats beyond it are not single whole numbers
+_LONGEST_DIVIDED = 15  # digits of a decimal whose whole number, and power of ten, a double holds
+_LARGEST = repr(sys.float_info.max)
+_NEAR_ZERO = "2.4703282292062328e-324"  # half of the smallest double; what is below is 0
 
 
 def typed(
@@ -51,23 +53,42 @@ def typed(
     for name, kind in kinds.items():
         column = raw[name]
         if name in loose and not fits(column.type(), kind):
-            column = column.cast("string")
+            column = _spelled(column)
         columns[name] = read_as(column, kind, engine, from_file=from_file)
-    return raw.select(**columns, **({} if person is None else {PERSON: _without_nan(raw[person])}))
+    added = {} if person is None else {PERSON: _identity(raw[person], engine, from_file)}
+    return raw.select(**columns, **added)
 
 
-def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, *further: str) -> ir.Table:
-    """Keep at most ``rows`` rows of each person, chosen by their content alone.
+def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engine, *further: str) -> ir.Table:
+    """Keep at most ``rows`` rows of each person, chosen by their content alone, and the same on every engine.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
-    # Opaque columns as text, as they are in a text file: the same rows are kept whatever the source is.
-    order = [view[name].cast("string") if kind == "opaque" else view[name] for name, kind in kinds.items()]
+    # Nulls first is no engine's default, so it is always written down and no setting changes it.
+    places = (_place(view[name], kind, engine) for name, kind in kinds.items())
+    order = [ibis.asc(place, nulls_first=True) for place in places]
     window = ibis.window(group_by=PERSON, order_by=order)
     numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
     kept = numbered.filter(numbered[PERSON].isnull() | (numbered[PLACE] < rows))
     return kept.select(*kinds, *further)
+
+
+def _place(column: ir.Value, kind: Kind, engine: Engine) -> ir.Value:
+    """Return what a column is ordered by: numbers by size, moments by time, all else by its bytes."""
+    found = column.type()
+    # Opaque whole numbers as text, as they are in a text file. Engines write floats and bytes differently.
+    as_text = found.is_string() or (kind == "opaque" and found.is_integer())
+    return engine.in_byte_order(column) if as_text else column
+
+
+def _identity(column: ir.Value, engine: Engine, from_file: bool) -> ir.Value:
+    """Return a person's id: numbers by their size, all else by its bytes; null is a person of its own."""
+    if not column.type().is_decimal():
+        return read_as(column, "opaque", engine, from_file=from_file)
+    if engine.forgives:
+        return column
+    return _only(column, column.cast("string").notin(["NaN", "Infinity", "-Infinity"]))
 
 
 def fits(found: dt.DataType, kind: Kind) -> bool:
@@ -96,7 +117,10 @@ def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = F
         case "number":
             # As floats whatever the source: pandas makes whole numbers floats as soon as one is missing, and
             # one row must not change how the others compare.
-            return _without_nan(_to_float(column, engine))
+            number = _to_float(column, engine)
+            # Whole numbers and decimals are finite as they are read, and have one zero.
+            found = column.type()
+            return number if found.is_integer() or found.is_decimal() else _without_nan(number)
         case "whole number":
             return _to_whole(column, engine)
         case "text":
@@ -111,15 +135,28 @@ def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = F
 
 
 def _without_nan(column: ir.Value) -> ir.Value:
-    """Replace NaN and infinity by null, so that no comparison or sum meets them."""
+    """Replace NaN and infinity by null, so that no comparison or sum meets them, and -0.0 by 0.0."""
     if not column.type().is_floating():
         return column
+    # Engines call the two zeros equal, so one of them must not be told from the other where it is published.
+    zero = (column == 0, ibis.literal(0.0, column.type()))
     # Engines order NaN above all numbers or not at all, so it is between no two of them.
-    return _between(column, -sys.float_info.max, sys.float_info.max)
+    finite = column.between(-sys.float_info.max, sys.float_info.max)
+    return ibis.cases(zero, (finite, column), else_=ibis.null(column.type()))
 
 
 def _cast(column: ir.Value, kind: str, engine: Engine) -> ir.Value:
     return column.try_cast(kind) if engine.forgives else column.cast(kind)
+
+
+def _spelled(column: ir.Value) -> ir.StringValue:
+    """Return a column as text, as objects of a frame are written: 1.0 is 1."""
+    text: ir.StringValue = column.cast("string")
+    if not column.type().is_floating():
+        return text
+    short = column.between(-_LONGEST_EXACT, _LONGEST_EXACT)
+    whole = _only(column, short & (column == column.floor())).cast("int64").cast("string")
+    return ibis.coalesce(whole, text)
 
 
 def _only(column: ir.Value, condition: ir.BooleanValue) -> ir.Value:
@@ -131,13 +168,19 @@ def _between(column: ir.Value, low: Any, high: Any) -> ir.Value:
 
 
 def _to_float(column: ir.Value, engine: Engine) -> ir.Value:
-    if column.type().is_decimal() and not engine.forgives:
-        # PostgreSQL's numeric holds NaN and numbers that no float can, too large or too near to 0.
-        largest = ibis.literal(Decimal(10) ** 37, type="decimal(38, 0)")
-        least = ibis.literal("1e-300").cast("decimal")
-        near = column.abs() < least
-        return ibis.cases((near, 0.0), else_=_between(column, -largest, largest).cast("float64"))
-    return column if column.type().is_float64() else _cast(column, "float64", engine)
+    """Return the double nearest to each number; null where no double is near."""
+    kind = column.type()
+    if not kind.is_decimal():
+        return column if kind.is_float64() else _cast(column, "float64", engine)
+    if engine.forgives:
+        # DuckDB divides by a power of ten, which is right up to 15 digits; of more, their text is.
+        short = kind.precision is not None and kind.precision <= _LONGEST_DIVIDED
+        return _cast(column if short else column.cast("string"), "float64", engine)
+    # PostgreSQL's numeric holds NaN and numbers that no double can, too large or too near to 0. Digits that
+    # a column declares say nothing here, and its money can be cast to nothing else.
+    number = column.cast("decimal")
+    near, low, high = (ibis.literal(text).cast("decimal") for text in (_NEAR_ZERO, f"-{_LARGEST}", _LARGEST))
+    return ibis.cases((number.abs() < near, 0.0), else_=_between(number, low, high).cast("float64"))
 
 
 def _to_whole(column: ir.Value, engine: Engine) -> ir.Value:

@@ -48,11 +48,14 @@ class FitGuarantee:
     guarantee: Guarantee | None  # None: the noise repeats, and nothing is promised
     charged: bool  # whether an account was charged
     held: bool = False  # whether the fitted object keeps exact counts inside
+    rows: int | None = None  # the number of records, if it was given and so made public
 
     def __str__(self) -> str:
         if self.guarantee is None:
             return NO_PROMISE
         promised = f"{self.guarantee.describe()}\n{AS_GIVEN}" + (f"\n{HELD}" if self.held else "")
+        if self.rows is not None:
+            promised += f"\nThe number of records is not protected: rows={self.rows:,} makes it public."
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
         each = self.guarantee.epsilon
@@ -168,7 +171,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         except StageFailure as failure:
             raise root_cause(failure) from None  # the caller's own records: the real error helps
         held = isinstance(model, HeldModel)
-        promised = FitGuarantee(bound.guarantee, charged=False, held=held)
+        promised = FitGuarantee(bound.guarantee, charged=False, held=held, rows=query.rows)
         return model.with_columns(names), promised
 
     def _charged(self, curator: Curator, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
@@ -191,5 +194,6 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             if name not in names:
                 table = table.append_column(name, pa.nulls(len(table)))
         with contextlib.closing(curator.about(table)) as account:
-            answer = account.ask(self.query(names))
-        return answer.value, FitGuarantee(answer.guarantee, charged=True)
+            query = self.query(names)
+            answer = account.ask(query)
+        return answer.value, FitGuarantee(answer.guarantee, charged=True, rows=query.rows)

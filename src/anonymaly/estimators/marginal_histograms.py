@@ -28,7 +28,8 @@ class MarginalHistograms(PrivateDetector):
     contamination : float or None
         The part of the reference records that is abnormal; its threshold takes a tenth of ε.
     rows : int, optional
-        The number of records, if that is public; otherwise a fiftieth of ε counts them.
+        The number of records, if that is public: the model shows it, and no noise hides it. Otherwise a
+        fiftieth of ε counts them.
     curator : Curator, optional
         Charge its account for every fit, with its declared bounds. The account must have been opened with
         ``adjacency="replace"``: otherwise folds shift when one record goes, and the promise would be false.

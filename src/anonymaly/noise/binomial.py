@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from math import comb, isqrt
 
 from anonymaly.noise.bounds import ceiling_divide, exp_minus
@@ -38,13 +39,16 @@ STIRLING_TERMS = 60
 FAR_BITS = 300
 
 
-def binomial(words: Words, trials: int, bounds: Bounds, counted: int = COUNTED) -> int:
-    """Return the number of successes in `trials` independent trials of the bounded probability."""
+def binomial(words: Words, trials: int, bounds: Bounds, counted: int = COUNTED, decided: int = 0) -> int:
+    """Return the number of successes in `trials` independent trials of the bounded probability.
+
+    ``decided`` is the number of binary digits in which the trials are known to be level with it.
+    """
     low, high = bounds(1)
     if low == high == 2:
         return trials
     successes = 0
-    for digit in binary_digits(bounds):
+    for digit in islice(binary_digits(bounds), decided, None):
         ones = fair_binomial(words, trials, counted)
         if digit:
             successes += trials - ones

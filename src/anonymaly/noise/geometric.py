@@ -10,11 +10,22 @@ P(L) ∝ exp(-r·L). The shift k is the smallest with 2^k·r >= 1/16.
   with 63 bits of the thresholds, and in a tie the next digits of both, as far as 252 bits. If U is beyond
   the last threshold then H >= V, and H - V has the law of H (no memory), so H is V plus a new draw.
 - L: a uniform one is accepted with probability exp(-r·L), which is above exp(-1/8).
+- A rate above 24 has no table: X is the number of coins of probability exp(-r) that succeed in a row, and
+  those coins (`draws.bernoulli_exp`) are exact at any rate. 252 digits could not tell 1 - exp(-175) from 1,
+  and X would always be 0.
 
-The digits of the thresholds are exact (rigorous bounds, `probability.floor_of`), and C_v is irrational, so
-nothing is rounded. Two events end a draw with an error instead: a tie of 252 bits, less than 2^-240 per
-draw, and a value that 64 bits cannot hold, which has probability exp(-2^63·r): below 2^-180 for the largest
-denominator accepted, 2^56. Neither depends on data.
+**Lemma D.** A value that takes n looks at the table is drawn with its probability times a factor within
+(1 ± 2^-216)^n: for each value that is likelier than 2^-500000, a factor within 1 ± 2^-200.
+*Proof.* The digits of the thresholds are exact (rigorous bounds, `probability.floor_of`). One look at the
+table of a rate h <= 24 ends in H = v < V with probability exp(-h·v)·(1 - exp(-h)) > 2^-22, since h >= 1/16
+and h·v < 12, or goes on with exp(-h·V) >= exp(-24) > 2^-35, since h·V < 12 + h for h < 12 and V = 1 above.
+A uniform number of 252 bits is counted on its side of each threshold unless it is level with one in all of
+them, so each of these probabilities is drawn less by at most 2·2^-252, and 2^-251 is at most 2^-216 of any of
+them. More than 2^15 looks have a probability below exp(-12·(2^15 - 1)) < 2^-500000. L is exact. ∎
+
+Two events end a draw with an error: the level number, less than 2^-240 per draw, and a value that 64 bits
+cannot hold, which has probability exp(-2^63·r): below 2^-180 for the largest denominator accepted, 2^56.
+Neither depends on data.
 """
 
 from __future__ import annotations
@@ -28,7 +39,7 @@ import numpy.typing as npt
 
 from anonymaly.core.compiled import compiled
 from anonymaly.noise.chacha import FAILED, Stream, next_word
-from anonymaly.noise.draws import LARGEST_INTEGER, bernoulli_exp_part
+from anonymaly.noise.draws import LARGEST_INTEGER, bernoulli_exp, bernoulli_exp_part
 from anonymaly.noise.probability import ExactProbability, floor_of
 
 Cells = npt.NDArray[np.int16]
@@ -39,6 +50,7 @@ CELL_BITS = 12  # 4,096 cells of two bytes stay in a processor's fastest cache
 DIGIT_BITS = 63
 DIGIT_COUNT = 4
 SMALLEST_TABLE_RATE = Fraction(1, 16)
+LARGEST_TABLE_RATE = 24  # Lemma D; beyond it, coins
 TAIL = 12  # the table ends at about exp(-12) of the mass
 
 # Positions in the array that describes a law; the thresholds' first digits follow, then their second ones.
@@ -47,8 +59,13 @@ NUMERATOR, DENOMINATOR, SHIFT, VALUES, LARGEST_HIGH, THRESHOLDS = 0, 1, 2, 3, 4,
 
 @lru_cache(maxsize=256)
 def geometric_table(numerator: int, denominator: int) -> Table:
-    """Return the table of a rate: cells that know their value (or -1), and the law's numbers."""
+    """Return the table of a rate: cells that know their value (or -1), and the law's numbers.
+
+    A rate that is drawn by coins has no values and no cells.
+    """
     rate = Fraction(numerator, denominator)
+    if rate > LARGEST_TABLE_RATE:
+        return np.empty(0, np.int16), np.array([numerator, denominator, 0, 0, LARGEST_INTEGER], np.int64)
     shift = 0
     while rate * 2**shift < SMALLEST_TABLE_RATE:
         shift += 1
@@ -129,7 +146,18 @@ def _low_part(stream: Stream, law: Law) -> int:
 
 
 @compiled
+def coins_in_a_row(stream: Stream, numerator: int, denominator: int) -> int:
+    """Return x >= 0 with probability proportional to exp(-x·numerator/denominator); for high rates."""
+    count = 0
+    while bernoulli_exp(stream, numerator, denominator):
+        count += 1
+    return count
+
+
+@compiled
 def _magnitude(stream: Stream, cells: Cells, law: Law, word: int) -> int:
+    if law[VALUES] == 0:
+        return coins_in_a_row(stream, int(law[NUMERATOR]), int(law[DENOMINATOR]))
     high = _high_part(stream, cells, law, word)
     if law[SHIFT] == 0:
         return high

@@ -283,11 +283,12 @@ class Noise:
         if bounds(1) == (2, 2):
             return trials
         flat = trials.ravel()
-        output = np.empty(flat.size, np.int64)
-        arrays.fill(thinning.thin, key, output, flat, *thinning.digits_of(bounds))
+        output, level = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
+        arrays.fill(thinning.thin, key, output, level, flat, thinning.digits_of(bounds))
         words = Words(key, WORDS_NONCE)
-        for position in np.flatnonzero(flat > thinning.COUNTED):
-            output[position] = binomial(words, int(flat[position]), bounds)
+        for position in np.flatnonzero(level):
+            decided = thinning.DIGITS if flat[position] <= thinning.COUNTED else 0
+            output[position] += binomial(words, int(level[position]), bounds, decided=decided)
         return output.reshape(trials.shape)
 
     def partition(self, exponents: npt.ArrayLike) -> Integers:

@@ -2,7 +2,9 @@
 """Many exact binomial draws with one probability, in compiled code.
 
 The algorithm is that of `binomial`: all trials of a count reveal their uniform numbers together, digit by
-digit. About two random bits are used for each trial.
+digit. About two random bits are used for each trial. Trials that are level with the probability in all the
+digits of the table are left to `binomial`, which goes on with as many as it takes: nothing is rounded,
+however near to 0 or 1 the probability is.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from anonymaly.noise.probability import Bounds, floor_of
 
 Digits = npt.NDArray[np.int64]
 
-DIGITS = 252  # a trial is level with all of them with probability 2^-252
+DIGITS = 252  # in the table; a trial is level with all of them with probability 2^-252
 COUNTED = 2**22  # a larger number of trials is drawn by rejection, in `binomial`
 
 
-def digits_of(bounds: Bounds) -> tuple[Digits, bool]:
-    """Return the first binary digits of a probability below 1, and whether all further ones are 0."""
-    number, exact = floor_of(bounds, DIGITS)
-    return np.array([number >> (DIGITS - 1 - place) & 1 for place in range(DIGITS)], np.int64), exact
+def digits_of(bounds: Bounds) -> Digits:
+    """Return the first binary digits of a probability below 1."""
+    number, _ = floor_of(bounds, DIGITS)
+    return np.array([number >> (DIGITS - 1 - place) & 1 for place in range(DIGITS)], np.int64)
 
 
 @compiled
@@ -46,12 +48,18 @@ def heads(stream: Stream, tosses: int) -> int:
 
 
 @compiled
-def thin(stream: Stream, span: Span, output: Integers, counts: Integers, digits: Digits, exact: bool) -> bool:
-    """Fill with the number of successes among each count's trials; counts too large are left at 0."""
+def thin(
+    stream: Stream, span: Span, output: Integers, level: Integers, counts: Integers, digits: Digits
+) -> bool:
+    """Fill with the number of successes among each count's trials, and with the trials left undecided.
+
+    Of a count that is too large all trials are left.
+    """
     for position in range(span[0], span[1]):
         at_chunk(stream, position)
         trials, successes = counts[position], 0
         output[position] = 0
+        level[position] = trials
         if trials > COUNTED:
             continue
         for place in range(len(digits)):
@@ -63,7 +71,6 @@ def thin(stream: Stream, span: Span, output: Integers, counts: Integers, digits:
                 trials = ones
             else:
                 trials -= ones
-        if trials > 0 and not exact:
-            stream[FAILED] = np.uint32(1)
         output[position] = successes
+        level[position] = trials
     return stream[FAILED] == 0  # type: ignore[no-any-return]

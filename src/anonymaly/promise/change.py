@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The difference between two databases: the records, or the persons, that leave and that arrive.
 
-A database is a multiset of records. Missing fields, null and NaN all mean "no value", and 1 and 1.0 are the
-same number, because that is how every engine behind a question sees them.
+A database is a multiset of records as questions read them. Missing fields, null, NaN and infinity all mean
+"no value", 1 and 1.0 are the same number, and a number of an `Interval` or `Unbounded` column is the double
+nearest to it: 2^53 + 1 is 2^53, and a decimal 17.99999999999999999999 is 18.
 """
 
 from __future__ import annotations
@@ -26,16 +27,27 @@ Database = Sequence[Record]
 ValidContexts = Callable[[Any, Database], Collection[Hashable]]
 
 
+def as_read(value: Any) -> Any:
+    """Return a number as the double that engines read, None if no double holds it; all else as it is."""
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return value
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):  # 10^400; a signalling NaN
+        return None
+    return number if math.isfinite(number) else None
+
+
 def plain(value: Any) -> Hashable:
-    """Return a value in a form that is equal when engines see equal values; None for null and NaN."""
+    """Return a value in a form that is equal when engines see equal values; None for no value."""
     if isinstance(value, bool):
         return ("flag", value)
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Real | Decimal):
-        if not math.isfinite(value):
-            return None if math.isnan(value) else float(value)
-        return Fraction(value if isinstance(value, Decimal) else float(value))
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() else None
+    if isinstance(value, Real):
+        return Fraction(float(value)) if math.isfinite(value) else None
     # pandas' missing moment is a date that only its text gives away (see domain.read_moment).
     return (
         None
@@ -53,7 +65,7 @@ class Row:
 
     @classmethod
     def of(cls, record: Record) -> Row:
-        """Read a record; fields without a value are left out."""
+        """Take a record as it was read; fields without a value are left out."""
         content = {str(name): plain(value) for name, value in record.items()}
         known = {name: value for name, value in content.items() if value is not None}
         return cls(
@@ -104,12 +116,20 @@ class Change:
     second: Database
 
     @classmethod
-    def between(cls, first: Database, second: Database, person: str | None) -> Change:
+    def between(
+        cls,
+        first: Database,
+        second: Database,
+        person: str | None,
+        columns: Mapping[str, Domain] | None = None,
+    ) -> Change:
         """Compare two databases, by rows or by the persons that a column names.
 
-        A person whose rows changed at all leaves with all the old rows and arrives with all the new ones; a
-        row without a person counts as a person of its own.
+        Where no columns are declared, all numbers but those that name persons are read as doubles. A person
+        whose rows changed at all leaves with all the old rows and arrives with all the new ones; a row
+        without a person counts as a person of its own.
         """
+        first, second = (_read(database, person, columns) for database in (first, second))
         before, after = _by_person(first, person), _by_person(second, person)
         kept: list[Row] = []
         removed: list[Unit] = []
@@ -132,6 +152,18 @@ class Change:
         steps = {"add_remove": ((1, 0), (0, 1)), "replace": ((1, 1),)}[adjacency]
         small = most_rows is None or all(len(unit.rows) <= most_rows for unit in self.removed + self.added)
         return small and (len(self.removed), len(self.added)) in steps
+
+
+def _read(database: Database, person: str | None, columns: Mapping[str, Domain] | None) -> Database:
+    def is_double(name: str) -> bool:
+        if columns is not None and name in columns:
+            return columns[name].kind == "number"
+        return columns is None and name != person
+
+    return [
+        {name: as_read(value) if is_double(str(name)) else value for name, value in record.items()}
+        for record in database
+    ]
 
 
 def _by_person(database: Database, person: str | None) -> dict[Hashable, Counter[Row]]:

@@ -49,7 +49,7 @@ class Relation(Value):
         first, second : sequence of mappings
             Two multisets of records; their order means nothing, but for readings of a stream.
         columns : mapping, optional
-            The declared columns, for relations that judge records by them.
+            The declared columns, by which records are read and judged; without them, numbers are doubles.
         person : str, optional
             The column that identifies the person; needed if ``rows`` says that units are persons.
         valid_contexts : callable, optional
@@ -61,7 +61,7 @@ class Relation(Value):
                 field="person",
                 next_step="Name the column that identifies the person.",
             )
-        change = Change.between(first, second, person if self.rows is not None else None)
+        change = Change.between(first, second, person if self.rows is not None else None, columns)
         return self.includes(change, Facts(columns, person, valid_contexts))
 
     @abstractmethod

@@ -54,6 +54,17 @@ def test_a_simulated_model_says_that_nothing_is_promised() -> None:
     assert "Nothing is promised" in model.promise
 
 
+@pytest.mark.parametrize(
+    "options", [{"method": "grid"}, {"method": "marginals"}, {"method": "grid", "cells": 2}], ids=str
+)
+def test_a_preview_says_that_a_number_of_rows_that_is_given_is_public(
+    curator: am.Curator, options: dict[str, Any]
+) -> None:
+    given = curator.preview(am.Score(columns=["a", "b"], rows=300, epsilon=1, **options))
+    assert "not hidden: rows=300 is public" in str(given)
+    assert "is public" not in str(curator.preview(am.Score(columns=["a", "b"], epsilon=1, **options)))
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"columns": []}, "columns"),
     ({"columns": ["a", "nobody"]}, "no declared column 'nobody'"),

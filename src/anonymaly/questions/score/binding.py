@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
@@ -87,7 +87,13 @@ class ScoreBinding(Binding):
     def expect(self) -> Expectation:
         """Return the noise of the model's counts."""
         if "records" not in self.split:
-            return self.method().expect(self.facts(self.asked.rows))
+            expected = self.method().expect(self.facts(self.asked.rows))
+            given = self.asked.rows
+            if given is None:
+                return expected
+            # The promise is about what is computed from rows; this number came with the question.
+            public = f"the number of records is not hidden: rows={given:,} is public with the answer"
+            return replace(expected, error=f"{expected.error}; {public}")
         return Expectation(
             f"two-sided geometric, ε {float(self.rate('model')):.3g} for all counts that a record is in",
             "depends on the parameters, which follow from a private count of the records",

@@ -24,11 +24,7 @@ SELECT
   ) AS "__non_sensitive__"
 FROM (
   SELECT
-    CASE
-      WHEN TRY_CAST("t0"."age" AS DOUBLE) BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157e+308
-      THEN TRY_CAST("t0"."age" AS DOUBLE)
-      ELSE CAST(NULL AS DOUBLE)
-    END AS "age",
+    TRY_CAST("t0"."age" AS DOUBLE) AS "age",
     TRY(DECODE(ENCODE(CAST("t0"."ward" AS TEXT)))) AS "ward",
     CAST(CASE
       WHEN CASE

@@ -18,7 +18,7 @@ FROM (
     "t3"."__non_sensitive__",
     ROW_NUMBER() OVER (
       PARTITION BY "t3"."__person__"
-      ORDER BY "t3"."age" ASC, "t3"."ward" ASC, "t3"."code" ASC, "t3"."consent" ASC, "t3"."seen" ASC, "t3"."note" ASC
+      ORDER BY "t3"."age" ASC NULLS FIRST, "t3"."ward" ASC NULLS FIRST, "t3"."code" ASC NULLS FIRST, "t3"."consent" ASC NULLS FIRST, "t3"."seen" ASC NULLS FIRST, "t3"."note" ASC NULLS FIRST
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) - 1 AS "__place__"
   FROM (
@@ -66,11 +66,7 @@ FROM (
         ) AS "__non_sensitive__"
       FROM (
         SELECT
-          CASE
-            WHEN TRY_CAST("t0"."age" AS DOUBLE) BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157e+308
-            THEN TRY_CAST("t0"."age" AS DOUBLE)
-            ELSE CAST(NULL AS DOUBLE)
-          END AS "age",
+          TRY_CAST("t0"."age" AS DOUBLE) AS "age",
           TRY(DECODE(ENCODE(CAST("t0"."ward" AS TEXT)))) AS "ward",
           CAST(CASE
             WHEN CASE

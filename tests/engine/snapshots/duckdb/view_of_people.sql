@@ -16,16 +16,12 @@ FROM (
     "t1"."__person__",
     ROW_NUMBER() OVER (
       PARTITION BY "t1"."__person__"
-      ORDER BY "t1"."age" ASC, "t1"."ward" ASC, "t1"."code" ASC, "t1"."consent" ASC, "t1"."seen" ASC, "t1"."note" ASC
+      ORDER BY "t1"."age" ASC NULLS FIRST, "t1"."ward" ASC NULLS FIRST, "t1"."code" ASC NULLS FIRST, "t1"."consent" ASC NULLS FIRST, "t1"."seen" ASC NULLS FIRST, "t1"."note" ASC NULLS FIRST
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) - 1 AS "__place__"
   FROM (
     SELECT
-      CASE
-        WHEN TRY_CAST("t0"."age" AS DOUBLE) BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157e+308
-        THEN TRY_CAST("t0"."age" AS DOUBLE)
-        ELSE CAST(NULL AS DOUBLE)
-      END AS "age",
+      TRY_CAST("t0"."age" AS DOUBLE) AS "age",
       TRY(DECODE(ENCODE(CAST("t0"."ward" AS TEXT)))) AS "ward",
       CAST(CASE
         WHEN CASE

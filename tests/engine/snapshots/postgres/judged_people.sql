@@ -18,7 +18,7 @@ FROM (
     "t3"."__non_sensitive__",
     ROW_NUMBER() OVER (
       PARTITION BY "t3"."__person__"
-      ORDER BY "t3"."age" ASC, "t3"."ward" ASC, "t3"."code" ASC, "t3"."consent" ASC, "t3"."seen" ASC, "t3"."note" ASC
+      ORDER BY "t3"."age" ASC NULLS FIRST, CONVERT_TO("t3"."ward", GETDATABASEENCODING()) ASC NULLS FIRST, "t3"."code" ASC NULLS FIRST, "t3"."consent" ASC NULLS FIRST, "t3"."seen" ASC NULLS FIRST, CONVERT_TO("t3"."note", GETDATABASEENCODING()) ASC NULLS FIRST
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) - 1 AS "__place__"
   FROM (
@@ -66,11 +66,7 @@ FROM (
         ) AS "__non_sensitive__"
       FROM (
         SELECT
-          CASE
-            WHEN CAST("t0"."age" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157e+308
-            THEN CAST("t0"."age" AS DOUBLE PRECISION)
-            ELSE CAST(NULL AS DOUBLE PRECISION)
-          END AS "age",
+          CAST("t0"."age" AS DOUBLE PRECISION) AS "age",
           TEXTIN(TEXTOUT(CAST("t0"."ward" AS VARCHAR))) AS "ward",
           CAST(CASE
             WHEN CASE

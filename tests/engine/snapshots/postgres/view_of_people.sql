@@ -16,16 +16,12 @@ FROM (
     "t1"."__person__",
     ROW_NUMBER() OVER (
       PARTITION BY "t1"."__person__"
-      ORDER BY "t1"."age" ASC, "t1"."ward" ASC, "t1"."code" ASC, "t1"."consent" ASC, "t1"."seen" ASC, "t1"."note" ASC
+      ORDER BY "t1"."age" ASC NULLS FIRST, CONVERT_TO("t1"."ward", GETDATABASEENCODING()) ASC NULLS FIRST, "t1"."code" ASC NULLS FIRST, "t1"."consent" ASC NULLS FIRST, "t1"."seen" ASC NULLS FIRST, CONVERT_TO("t1"."note", GETDATABASEENCODING()) ASC NULLS FIRST
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) - 1 AS "__place__"
   FROM (
     SELECT
-      CASE
-        WHEN CAST("t0"."age" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157e+308
-        THEN CAST("t0"."age" AS DOUBLE PRECISION)
-        ELSE CAST(NULL AS DOUBLE PRECISION)
-      END AS "age",
+      CAST("t0"."age" AS DOUBLE PRECISION) AS "age",
       TEXTIN(TEXTOUT(CAST("t0"."ward" AS VARCHAR))) AS "ward",
       CAST(CASE
         WHEN CASE
