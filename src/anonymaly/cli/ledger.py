@@ -9,13 +9,20 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
+from anonymaly.cli.output import AsJson, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged
-from anonymaly.ledger import Ledger, Reservation
+from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 
+ManifestOrLedger = Annotated[
+    str,
+    typer.Argument(
+        metavar="MANIFEST",
+        help="The owner's YAML file; with --verify, also a ledger's file or a copy of one.",
+    ),
+]
 Verify = Annotated[bool, typer.Option("--verify", help="Check every hash and sum of the ledger again.")]
 RaiseBudget = Annotated[
     str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")
@@ -27,15 +34,26 @@ NewEpoch = Annotated[
     ),
 ]
 
+_SQLITE = b"SQLite format 3\0"
+
 
 def ledger(
-    manifest: ManifestPath,
+    manifest: ManifestOrLedger,
     verify: Verify = False,
     raise_budget: RaiseBudget = None,
     new_epoch: NewEpoch = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what was asked, spent and promised; works without the table."""
+    if _is_ledger(manifest):
+        if not verify or new_epoch or raise_budget is not None:
+            raise InputError(
+                f"is a ledger, not a manifest: {manifest}",
+                field="manifest",
+                next_step="Verify it with --verify; anything else needs the owner's YAML file.",
+            )
+        _audit(manifest, as_json)
+        return
     declared, folder = Manifest.load(manifest), Path(manifest).parent
     with _open(declared, folder, new_epoch) as book:
         if raise_budget is not None:
@@ -51,6 +69,42 @@ def ledger(
             say(_verdict(report["json"]["verification"]))
     if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _is_ledger(path: str) -> bool:
+    """Tell a ledger from a manifest, by its first bytes; a damaged one by its name."""
+    if "://" in path:
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE or Path(path).suffix == ".ledger"
+    except OSError:
+        return False
+
+
+def _audit(path: str, as_json: bool) -> None:
+    """Verify a ledger by itself, writing nothing; neither a manifest nor the anchor is needed."""
+    with Ledger.audit(path) as book:
+        found = book.verify()
+        accounts = [book.account(name) for name in book.accounts()] if found.ok else []
+    shown = {"accounts": [_account(item) for item in accounts], "verification": found.to_dict()}
+    if as_json:
+        say_json(shown)
+    else:
+        for item in shown["accounts"]:
+            say("{account}: ε = {spent} of {budget} spent, {remaining} remaining".format(**item))
+        say(_verdict(found.to_dict()))
+    if not found.ok:
+        raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {
+        "account": account.name,
+        "budget": to_text(account.limit),
+        "spent": to_text(account.spent),
+        "remaining": to_text(account.remaining),
+    }
 
 
 def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
