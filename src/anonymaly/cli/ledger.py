@@ -87,7 +87,10 @@ def _audit(path: str, as_json: bool) -> None:
     with Ledger.audit(path) as book:
         found = book.verify()
         accounts = [book.account(name) for name in book.accounts()] if found.ok else []
-    shown = {"accounts": [_account(item) for item in accounts], "verification": found.to_dict()}
+    shown: dict[str, Any] = {
+        "accounts": [_account(item) for item in accounts],
+        "verification": found.to_dict(),
+    }
     if as_json:
         say_json(shown)
     else:

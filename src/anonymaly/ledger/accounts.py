@@ -146,10 +146,13 @@ def _lost(connection: sa.Connection, name: str, limit: int) -> int:
 
 
 def lost_a_part(connection: sa.Connection, name: str) -> bool:
-    """Say whether entries of an account may be lost: a new epoch was opened over a copy that ended early."""
+    """Say whether entries of an account may be lost: a new epoch was opened over a copy that ended early.
+
+    An epoch that says nothing of a bound was opened before there was anything but ε to lose.
+    """
     opened = connection.execute(_OPENED, {"of_account": name}).one()
-    after = [row for row in connection.execute(_EPOCHS) if row.seq > opened.seq]
-    return bool(after) or "spent" in json.loads(opened.body)["data"]
+    after = [json.loads(row.body)["data"] for row in connection.execute(_EPOCHS) if row.seq > opened.seq]
+    return any("bounded" in data for data in after) or "spent" in json.loads(opened.body)["data"]
 
 
 def in_force(connection: sa.Connection, name: str) -> tuple[int, bool]:

@@ -27,12 +27,15 @@ def count(transaction: Transaction, account: str, limits: dict[str, int]) -> dic
     for name, limit in sorted(limits.items()):
         standing = transaction.counter(account, name)
         if standing is None:
-            # The lost part of a ledger may have used it up.
-            lost = lost_a_part(transaction.connection, account)
-            standing = (limit, limit if lost else 0)
-            if not lost:
-                row = {"account": account, "name": name, "limit": limit, "used": 0}
-                transaction.connection.execute(counters.insert(), row)
+            if lost_a_part(transaction.connection, account):
+                raise Refused(
+                    f"'{name}' may have been used up in the part of the ledger that was lost",
+                    field="counters",
+                    next_step="Ask something else, or ask the owner to say how much of it counts as used.",
+                )
+            standing = (limit, 0)
+            row = {"account": account, "name": name, "limit": limit, "used": 0}
+            transaction.connection.execute(counters.insert(), row)
         if not transaction.count(account, name, limit, 1):
             raise Refused(
                 f"'{name}' allows {min(limit, standing[0])} in all, and {standing[1]} are used",

@@ -203,7 +203,7 @@ class Recount:
             sums = self.accounts[name]
             _require(limit >= sums.limit, "lowers a limit")
             sums.limit = sums.spent = limit
-            sums.lost = True
+            sums.lost = sums.lost or "bounded" in data
             sums.analysts = {
                 analyst: [most, spent if most is None else most]
                 for analyst, (most, spent) in sums.analysts.items()
