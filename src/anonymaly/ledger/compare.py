@@ -63,6 +63,9 @@ def _compare_accounts(connection: sa.Connection, recount: Recount) -> list[str]:
             problems.append(f"account '{name}' is not in both the entries and the accounts")
             continue
         said = recount.accounts[name]
+        if said.spent < said.charged():
+            # From the first entry on this cannot be; sums that were written down may have been changed.
+            problems.append(f"account '{name}': less is spent than was charged")
         for what, found, expected in zip(
             ("limit", "spent"), rows[name], (said.limit, said.spent), strict=True
         ):

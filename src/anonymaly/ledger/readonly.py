@@ -44,7 +44,7 @@ class SqliteCopy(SqliteBackend):
             journal = self.beside("-wal")
             if journal.exists() and journal.stat().st_size:
                 return writing_engine(self._copy())
-            if not os.access(self._path, os.R_OK):
+            if not os.access(self._path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
                 raise PermissionError
         except OSError as error:
             raise LedgerError(

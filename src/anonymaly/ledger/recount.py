@@ -32,6 +32,10 @@ class AccountSums:
     reserved: dict[str, list[Any]] = field(default_factory=dict)  # number → key, analyst, cost
     ended: dict[str, list[int]] = field(default_factory=dict)  # state → how many, their cost
 
+    def charged(self) -> int:
+        """Return what all reservations cost."""
+        return sum(item[2] for item in self.reserved.values()) + sum(item[1] for item in self.ended.values())
+
 
 def fixed(declaration: Any) -> dict[str, Any]:
     """Return the part of a declaration that no amendment may change."""
