@@ -13,7 +13,7 @@ from anonymaly.errors import DeclarationChanged, InputError, LedgerError, Refuse
 from anonymaly.ledger.inputs import added_rules, differences, refuse_changes
 from anonymaly.ledger.records import Account, Rules
 from anonymaly.ledger.recount import FIXED, fixed
-from anonymaly.ledger.schema import accounts, entries
+from anonymaly.ledger.schema import accounts, by_index, entries
 from anonymaly.ledger.transaction import Transaction
 
 _ACCOUNT = sa.select(accounts.c.limit, accounts.c.spent).where(accounts.c.name == sa.bindparam("of_account"))
@@ -28,13 +28,13 @@ _DECLARED = (
 _OF_ACCOUNT = entries.c.account == sa.bindparam("of_account")
 _OPENED = sa.select(entries.c.seq, entries.c.body).where(_OF_ACCOUNT, entries.c.kind == "open")
 _IN_FORCE = sa.select(
-    sa.select(sa.func.max(entries.c.seq))
+    sa.select(sa.func.max(by_index(entries.c.seq)))
     .where(_OF_ACCOUNT, entries.c.kind.in_(["open", "amendment"]))
     .scalar_subquery()
     .label("number"),
     sa.select(entries.c.body)
     .where(_OF_ACCOUNT, entries.c.kind == "pause")
-    .order_by(entries.c.seq.desc())
+    .order_by(by_index(entries.c.seq).desc())
     .limit(1)
     .scalar_subquery()
     .label("pause"),

@@ -11,27 +11,33 @@ from anonymaly.errors import LedgerBehindAnchor, LedgerError
 from anonymaly.ledger.anchor import Anchor, Anchored, Terms, behind
 from anonymaly.ledger.book import end, list_reservations
 from anonymaly.ledger.records import Head
-from anonymaly.ledger.schema import accounts, analysts, counters, entries
+from anonymaly.ledger.schema import accounts, analysts, by_index, counters, entries
 from anonymaly.ledger.transaction import Transaction
 
 _EVER_ANCHORED = (
     sa.select(entries.c.seq).where(entries.c.account.is_(None), entries.c.kind == "anchor").limit(1)
 )
 _LIMITS = sa.select(accounts.c.name, accounts.c.limit)
-# Account by account, so that the index serves: these kinds are few among many charges.
-_CHANGED = (
-    sa.select(sa.func.max(entries.c.seq))
-    .select_from(accounts.join(entries, entries.c.account == accounts.c.name))
-    .where(entries.c.kind.in_(["open", "rule", "limit", "amendment"]))
+# Account by account, by the index: these kinds are few among many charges, which must not all be passed over.
+_CHANGED = sa.select(
+    sa.select(sa.func.max(by_index(entries.c.seq)))
+    .where(
+        entries.c.account == accounts.c.name,
+        entries.c.kind.in_(["open", "rule", "limit", "amendment"]),
+    )
+    .correlate(accounts)
+    .scalar_subquery()
+).select_from(accounts)
+_EPOCH = sa.select(sa.func.max(by_index(entries.c.seq))).where(
+    entries.c.account.is_(None), entries.c.kind == "epoch"
 )
-_EPOCH = sa.select(sa.func.max(entries.c.seq)).where(entries.c.account.is_(None), entries.c.kind == "epoch")
 
 
 def read_terms(connection: sa.Connection) -> Terms:
     """Return what accounts may spend, and the last entry that changed a limit, a declaration or a rule."""
     limits = {row.name: row.limit for row in connection.execute(_LIMITS)}
-    changed = [connection.execute(query).scalar() or 0 for query in (_CHANGED, _EPOCH)]
-    seq = max(changed)
+    changed = [*connection.execute(_CHANGED).scalars(), connection.execute(_EPOCH).scalar()]
+    seq = max(number or 0 for number in changed)
     found = connection.execute(sa.select(entries.c.hash).where(entries.c.seq == seq)).scalar()
     return Terms(dict(sorted(limits.items())), seq, found or "")
 

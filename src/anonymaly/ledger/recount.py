@@ -34,7 +34,8 @@ class AccountSums:
 
     def charged(self) -> int:
         """Return what all reservations cost."""
-        return sum(item[2] for item in self.reserved.values()) + sum(item[1] for item in self.ended.values())
+        costs = [*(item[2] for item in self.reserved.values()), *(item[1] for item in self.ended.values())]
+        return int(sum(costs))
 
 
 def fixed(declaration: Any) -> dict[str, Any]:
