@@ -79,7 +79,7 @@ def _is_ledger(path: str) -> bool:
         with Path(path).open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE or Path(path).suffix == ".ledger"
     except OSError:
-        return False
+        return Path(path).suffix == ".ledger"
 
 
 def _audit(path: str, as_json: bool) -> None:
