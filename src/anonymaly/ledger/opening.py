@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -43,7 +44,9 @@ def connect(
             kept.advance(now, replace=new_epoch)
             session.anchor = kept
         if checked is not None:
-            session.write(write_checkpoint, checked)
+            # It only saves time at the next opening: a full disk must not keep answers from readers.
+            with suppress(LedgerError):
+                session.write(write_checkpoint, checked)
     except BaseException:
         session.close()
         raise
