@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import re
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -282,3 +284,16 @@ def test_a_part_of_the_table_has_the_secret_of_its_account(tmp_path: Path) -> No
     assert not (tmp_path / "ages.secret").exists()
     checks = {item.record["secret"] for item in curator.accountant.ledger.reservations("ages")}
     assert len(checks) == 1
+
+
+def test_a_ledger_is_closed_when_its_curator_goes(tmp_path: Path) -> None:
+    curator = am.Curator(patients(), budget=1.0, ledger=tmp_path / "patients.ledger")
+    curator.ask(am.Count(epsilon="0.1"))
+    held = weakref.ref(curator.accountant.ledger)
+    gc.collect()
+    gc.disable()
+    try:
+        del curator
+        assert held() is None, "something in a circle of references keeps it open"
+    finally:
+        gc.enable()

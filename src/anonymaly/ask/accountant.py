@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,7 +67,9 @@ class Accountant:
             place = secret_beside(self.location, self.name) if secret is None else secret
             secret = SecretFile(Path(place).absolute())
         past = self.ledger.reservations(self.name)
-        self.secret = AccountSecret(secret, newest_check(past), lambda: self.ledger.reservations(self.name))
+        # Weakly: bindings keep the secret, and must not keep the ledger open when the curator has gone.
+        charges = partial(Ledger.reservations, weakref.proxy(self.ledger), self.name)
+        self.secret = AccountSecret(secret, newest_check(past), charges)
         self.store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
 
     @property
