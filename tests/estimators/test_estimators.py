@@ -108,8 +108,11 @@ def test_bounds_that_make_no_sense_are_explained(bounds: Any, said: str) -> None
 def test_a_number_of_rows_that_is_given_is_said_to_be_public() -> None:
     for kind in (am.GridKNN, am.MarginalHistograms):
         given = kind(bounds=BOUNDS, rows=len(RECORDS), epsilon=0.5).fit(RECORDS)
-        assert f"not protected: rows={len(RECORDS):,}" in str(given.guarantee_)
-        assert "not protected: rows" not in str(kind(bounds=BOUNDS, epsilon=0.5).fit(RECORDS).guarantee_)
+        free = kind(bounds=BOUNDS, epsilon=0.5).fit(RECORDS)
+        public = f"The number of records, {len(RECORDS):,}, was given as public and is not hidden."
+        assert public in str(given.guarantee_)
+        assert public in given.model_.promise
+        assert "given as public" not in f"{free.guarantee_}{free.model_.promise}"
 
 
 def test_without_a_curator_the_promise_is_for_this_fit_alone() -> None:
@@ -323,13 +326,18 @@ def test_a_search_tells_its_total_and_charges_it(curator: am.Curator) -> None:
     search = GridSearchCV(detector, {"bins": [8, 16]}, cv=KFold(3), scoring=_outliers_found, refit=True)
     told = am.search_cost(search)
     assert (told.fits, told.epsilon) == (7, "0.7")
-    assert "7 fits, ε = 0.7 in all; one record replaced by another costs ε = 0.7 together" in str(told)
-    assert "if the order of rows does not follow their values" in str(told)
+    assert str(told) == (
+        "7 fits at ε = 0.1 each; together ε = 0.7 if one record is replaced by another, if the folds go by "
+        "position, and the order of rows does not follow their values; if one comes or goes, no total is "
+        "promised"
+    )
     search.cv = am.PrivateKFold(3)
     assert am.search_cost(search).epsilon == "0.7"
     assert "order" not in str(am.search_cost(search))
     search.estimator = am.MarginalHistograms(epsilon=0.1, bounds=BOUNDS)
-    assert "one record replaced by another costs ε = 1.4 together" in str(am.search_cost(search))
+    assert "together ε = 1.4 if one record is replaced by another" in str(am.search_cost(search))
+    other = GridSearchCV(detector, {"epsilon": [0.1, 0.2]}, cv=am.PrivateKFold(3))
+    assert "7 fits at ε = 0.1 to 0.2 each" in str(am.search_cost(other))
     search.estimator = detector
     search.fit(RECORDS, np.zeros(len(RECORDS)))
     assert curator.spent == pytest.approx(0.7)

@@ -117,6 +117,18 @@ def test_a_statement_says_that_nobody_is_protected_when_everybody_was_published(
     assert "Protected: whoever" not in str(statement)
 
 
+def test_a_statement_does_not_call_absence_hidden_after_an_answer_that_may_show_it(tmp_path: Path) -> None:
+    """By the rule a record without another one near it is not protected, and Identify says who is absent."""
+    rules = {**RULES, "rare": am.AnomalyModel(["age"], radius=0, beta=40, k=1)}
+    curator = am.Curator(dataset(rules=rules), budget=20, ledger=tmp_path / "p.ledger")
+    curator.ask(am.ShareSample(policy="adults", columns=["age"], epsilon=0.5))
+    assert "that one is absent only up to the factor e^ε" in words(curator.statement())
+    curator.ask(am.Identify(record={"age": 77}, model="rare", epsilon=1))
+    told = words(curator.statement())
+    assert "absent only up to" not in told
+    assert "and, through the other questions, that one of them is absent" in told
+
+
 def test_a_statement_names_the_versions_and_promises_in_every_one_of_them(tmp_path: Path) -> None:
     for version, ages in (("2025", [17.0, 40.0]), ("2026", [18.0, 41.0])):
         table = dataset(ages, version, rules={"adults": RULES["adults"]})
@@ -141,7 +153,10 @@ def test_a_statement_counts_the_parts_of_a_version(tmp_path: Path) -> None:
         curator.about(pandas.DataFrame({"age": AGES[:2]})).ask(am.Count(epsilon=1))
     told = str(curator.statement())
     assert "Version asked about: 1 (or 2 parts of its rows)." in told
-    assert "Parts keep it only if which rows are in them does not follow from values." in told
+    assert (
+        "Parts keep it only if rows were put into them by position and the order of the rows does not follow "
+        "from their values, or in a secret order (am.PrivateKFold)."
+    ) in told
     assert curator.statement().to_dict()["versions"] == [{"version": "1", "questions": 3, "parts": 2}]
 
 

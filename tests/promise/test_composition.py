@@ -85,3 +85,26 @@ def test_a_bound_for_most_transcripts_does_not_survive_relations_chosen_on_the_w
     # Over all transcripts the largest loss is rare; among those that the promise is about it is certain.
     assert stays == {questions: Fraction(2, 3) ** questions}
     assert stays[questions] < Fraction(1, 10)
+
+
+def test_a_bound_with_a_delta_holds_of_sets_of_covered_transcripts_and_not_of_what_it_is_among_them() -> None:
+    """The asker of before, who leaves by ``identify``; e^ε' is 2^3, less than the 2^6 of the sum."""
+    questions, before, after, factor = 6, (0,), (), Fraction(2) ** 3
+    assert not covered(RARE.relation, before, after)
+    likely = {1: Fraction(2, 3), -1: Fraction(1, 3)}
+    delta = excess = probability = everything = Fraction(0)
+    for steps in product(likely, repeat=questions):
+        here = prod((likely[step] for step in steps), start=Fraction(1))
+        there = here / Fraction(2) ** sum(steps)
+        delta += max(here - factor * there, Fraction(0))  # if questions outside were answered by a constant
+        if all(step == 1 for step in steps):
+            excess += max(here - factor * there, Fraction(0))  # the worst set of covered transcripts
+            everything += max(here - factor * there, Fraction(0))
+            probability += here
+        else:
+            for answer, chance_here in IDENTIFY(before).items():
+                chance_there = IDENTIFY(after).get(answer, Fraction(0))
+                everything += max(here * chance_here - factor * there * chance_there, Fraction(0))
+    assert 0 < excess <= delta < Fraction(2, 5)
+    assert excess / probability > 2 * delta  # among the transcripts that stay covered δ bounds nothing
+    assert everything > delta  # nor does it where the pair is not covered

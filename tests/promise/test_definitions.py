@@ -124,8 +124,12 @@ def test_rows_that_a_truncation_may_drop_make_nobody_sensitive() -> None:
 def test_a_person_with_more_rows_than_are_read_is_covered_unless_rows_make_others_protected() -> None:
     """What is read of them changes by ``rows`` rows, so only a relation that counts rows leaves them out."""
     crowd, columns = [{"id": "p", "v": 1}] * 50, PEOPLE.columns
-    for relation in (Everyone(rows=2), SensitiveUnderPolicy("adults", POLICY, rows=2)):
-        assert relation.relates(crowd, [], columns=columns, person="id")
+    for relation in (
+        Everyone(rows=2),
+        SensitiveUnderPolicy("adults", POLICY, rows=2),
+        SameValidContexts(QUESTION, rows=2),
+    ):
+        assert relation.relates(crowd, [], columns=columns, person="id", valid_contexts=lambda *both: [])
     assert not SensitiveRecords(None, model(4, 4), rows=2).relates(crowd, [], person="id")
     assert not SensitiveUnderPolicy("adults", Policy("v < 2"), rows=2).relates(
         crowd, [], columns=columns, person="id"
@@ -195,7 +199,7 @@ def repeated(question: Any, database: Any) -> set[Any]:
 @pytest.mark.parametrize("rows", [None, 1, 2])
 def test_same_valid_contexts_are_neighbours_that_agree_even_on_none(rows: int | None) -> None:
     world = PEOPLE if rows is not None else ROWS
-    steps = naive_everyone(rows)
+    steps = naive_everyone(None if rows is None else ANY_NUMBER)
     for adjacency, pairs in (("add_remove", steps.pairs), ("replace", steps.then())):
         agreeing = {
             (a, b)

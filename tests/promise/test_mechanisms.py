@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, inf
 from typing import Any
@@ -45,6 +46,7 @@ from tests.promise.naive import (
     PEOPLE_NEAR,
     ROWS,
     Tiny,
+    World,
     cut,
     k_sensitive,
     reversed_pairs,
@@ -300,6 +302,35 @@ def test_a_draw_among_valid_contexts_keeps_its_promise_where_they_agree_and_only
     assert loss([draw], ROWS.pairs(Everyone())) == inf
     assert ((), (2,)) in agreeing
     assert ((), (0,)) not in agreeing
+
+
+def test_a_draw_from_two_rows_of_each_person_protects_persons_with_any_number_of_rows() -> None:
+    """What is read decides, on both sides, which contexts are valid, and how large they are."""
+    records = [{"id": name, "v": value} for name in ("p", None) for value in (1, 7)]
+    world = World(records, largest=5, beyond=5)
+
+    def values(tiny: Tiny, rows: int = 2) -> list[Any]:
+        return [records[place]["v"] for place in cut(world, tiny, rows)]
+
+    def valid(question: Any, database: Any) -> set[Any]:
+        return set(values(tuple(sorted(map(records.index, database)))))
+
+    def draw(rows: int) -> Callable[[Tiny], Law]:
+        def law(tiny: Tiny) -> Law:
+            sizes = {value: values(tiny, rows).count(value) for value in set(values(tiny))}
+            weights = {value: Fraction(2) ** size for value, size in sizes.items()}
+            total = sum(weights.values())
+            return {value: weight / total for value, weight in weights.items()} or {None: Fraction(1)}
+
+        return law
+
+    claimed = world.pairs(SameValidContexts(QUESTION, rows=2), valid)
+    assert ((0, 0, 0, 2, 3), (2, 3)) in claimed
+    assert 2 < loss([draw(2)], claimed) <= 2**2
+    assert loss([draw(3)], claimed) > 2**2  # if one row more were read
+    replaced = world.pairs(SameValidContexts(QUESTION, "replace", 2), valid)
+    assert ((0, 0, 0, 2, 3), (1, 1, 1, 2, 3)) in replaced
+    assert 2**2 < loss([draw(2)], replaced) <= 2**4
 
 
 def test_a_noisy_reading_keeps_width_times_columns_in_range_and_loses_more_outside() -> None:

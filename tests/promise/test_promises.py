@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from anonymaly.core.value import digest
-from anonymaly.declare.domain import Bins, Interval
+from anonymaly.declare.domain import Bins, Domain, Flag, Interval
 from anonymaly.declare.rules import AnomalyModel, Policy, Rule, SameContexts
 from anonymaly.errors import InputError
 from anonymaly.promise import (
     ContextQuestion,
     Everyone,
     Guarantee,
+    Relation,
     SameValidContexts,
     SensitiveRecords,
     SensitiveUnderPolicy,
@@ -90,7 +91,7 @@ def test_the_factor_is_told_rounded_up(epsilon: str, factor: str) -> None:
 def test_the_words_name_the_rule_its_text_and_who_is_left_out() -> None:
     words = Guarantee(ADULTS, 0.1).describe()
     assert "rule 'adults'" in words
-    assert "`age >= 18 and consent` is not true or not known" in words
+    assert "`age >= 18 and consent` is not true, or a column that it names holds no declared value" in words
     assert "Not protected: records that are not sensitive" in words
     words = Guarantee(RARE, 0.1).describe()
     assert "at least 17 records within euclidean distance 2 in age, bmi" in words
@@ -124,7 +125,11 @@ def test_the_words_of_persons_say_how_many_rows() -> None:
 def test_nobody_is_called_unprotected_for_having_many_rows_where_they_are_protected(
     adjacency: Any, rows: int
 ) -> None:
-    for relation in (Everyone(adjacency, rows), SensitiveUnderPolicy("adults", POLICY, adjacency, rows)):
+    for relation in (
+        Everyone(adjacency, rows),
+        SensitiveUnderPolicy("adults", POLICY, adjacency, rows),
+        SameValidContexts(QUESTION, adjacency, rows),
+    ):
         assert "however many rows they have" in relation.protects()
         assert "rows" not in relation.does_not_protect().replace("with rows without one", "").replace(
             "for all of their rows", ""
@@ -135,6 +140,82 @@ def test_that_a_record_is_absent_is_hidden_up_to_the_factor_and_not_for_certain(
     words = ADULTS.does_not_protect()
     assert "that one is absent only up to the factor e^ε" in words
     assert "never" not in words
+
+
+def test_absence_is_called_hidden_only_if_no_other_answer_may_show_it() -> None:
+    """One more adult is a pair of the policy's relation, and of nothing that counts who is near."""
+    hidden, shown = (
+        "that one is absent only up to",
+        "and, through the other questions, that one of them is absent",
+    )
+    alone, added = [{"age": 30, "bmi": 20, "consent": True}], {"age": 90, "bmi": 40, "consent": True}
+    columns: dict[str, Domain] = {"age": Interval(0, 120), "bmi": Interval(0, 99), "consent": Flag()}
+    for others in (
+        [RARE],
+        [CONTEXTS],
+        [RARE, CONTEXTS],
+        [RARE, SensitiveUnderPolicy("all", Policy("bmi > 9"))],
+    ):
+        together = intersect(ADULTS, *others)
+        related = {
+            relation: relation.relates(
+                alone, [*alone, added], columns=columns, valid_contexts=lambda question, data: [len(data)]
+            )
+            for relation in (ADULTS, together)
+        }
+        assert related == {ADULTS: True, together: False}
+        for words in (together.does_not_protect(), Guarantee(together, 1.5).describe()):
+            assert shown in words
+            assert hidden not in words
+    for other in (Everyone(), SensitiveUnderPolicy("fit", Policy("bmi < 25"))):
+        together = intersect(ADULTS, other)
+        assert together.relates(alone, [*alone, added], columns=columns)
+        assert hidden in together.does_not_protect()
+        assert shown not in together.does_not_protect()
+
+
+def test_a_policy_that_names_an_unknown_column_is_not_called_true() -> None:
+    """Its text is true of an adult whose consent is not known, who is sensitive all the same."""
+    either = SensitiveUnderPolicy("either", Policy("age >= 18 or consent"))
+    columns: dict[str, Domain] = {"age": Interval(0, 120), "consent": Flag()}
+    assert either.relates([{"age": 30, "consent": None}], [], columns=columns)
+    assert "is not true, or a column that it names holds no declared value" in either.protects()
+    assert "is true, and all columns that it names hold declared values" in either.does_not_protect()
+
+
+def replaced(*, rows: int | None = None) -> list[Relation]:
+    return [
+        Everyone("replace", rows),
+        SensitiveRecords("rare", MODEL, "replace", rows),
+        SensitiveUnderPolicy("adults", POLICY, "replace", rows),
+        SameValidContexts(QUESTION, "replace", rows),
+    ]
+
+
+@pytest.mark.parametrize(("rows", "noun"), [(None, "record"), (2, "person")])
+def test_under_replace_every_promise_says_what_is_protected_and_that_the_number_is_not(
+    rows: int | None, noun: str
+) -> None:
+    size = f"; the number of {noun}s is not hidden"
+    for relation in (*replaced(rows=rows), intersect(*replaced(rows=rows))):
+        assert relation.does_not_protect().count(size) == 1
+        assert relation.does_not_protect().endswith(size)
+        assert "what the data say of" in relation.protects()
+    for relation in (RARE, ADULTS, CONTEXTS):
+        assert "not hidden" not in relation.does_not_protect()
+
+
+def test_the_words_of_equal_contexts_say_whose_they_are_and_all_that_they_depend_on() -> None:
+    whose = f"the valid contexts of the record asked about (digest {QUESTION.record[:8]}…)"
+    asked = "for the lof detector with k=20 on salary in groups by age (edges 0, 18), job"
+    assert CONTEXTS.protects() == f"every record whose presence leaves {whose} as they are, {asked}"
+    assert SameValidContexts(QUESTION, "replace").protects() == (
+        "what the data say of every record, up to any replacement by another that leaves "
+        f"{whose} as they are, {asked}"
+    )
+    assert f"is added or removed and {whose} stay the same" in Guarantee(CONTEXTS, 1).describe()
+    plain = ContextQuestion("salary", ["job"], "grubbs", {}, QUESTION.record)
+    assert "for the grubbs detector on salary in groups by job" in SameValidContexts(plain).protects()
 
 
 def test_every_promise_says_that_it_rests_on_the_key_stream() -> None:

@@ -182,11 +182,16 @@ def _html(text: str) -> str:
 
 def _promise(guarantee: Guarantee, origin: Origin | None) -> list[tuple[str, str]]:
     return [
-        ("protected", guarantee.relation.protects()),
+        ("protected", f"{_size(guarantee)}: {guarantee.relation.protects()}"),
         ("not protected", guarantee.relation.does_not_protect()),
         ("rests on", RESTS_ON),
         *([] if origin is None else [("promise", str(origin))]),
     ]
+
+
+def _size(guarantee: Guarantee) -> str:
+    # Who is protected says nothing without how well: at ε = 50 hardly anything is hidden of anybody.
+    return f"up to a factor of {guarantee.factor} in the probability of any answer"
 
 
 def _origin(origin: Origin | None) -> dict[str, Any]:

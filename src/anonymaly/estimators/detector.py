@@ -28,7 +28,7 @@ from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
 from anonymaly.questions.score.query import Score
-from anonymaly.questions.score.value import HELD, NO_PROMISE, HeldModel, Model
+from anonymaly.questions.score.value import HELD, NO_PROMISE, HeldModel, Model, public_rows
 
 AS_GIVEN = (
     "This is about the records as they were given to fit. Whatever was fitted to them, drawn from them or "
@@ -55,7 +55,7 @@ class FitGuarantee:
             return NO_PROMISE
         promised = f"{self.guarantee.describe()}\n{AS_GIVEN}" + (f"\n{HELD}" if self.held else "")
         if self.rows is not None:
-            promised += f"\nThe number of records is not protected: rows={self.rows:,} makes it public."
+            promised += f"\n{public_rows(self.rows)}"
         if self.charged:
             return f"{promised}\nCharged to the curator's account, like every fit."
         each = self.guarantee.epsilon

@@ -21,6 +21,8 @@ from anonymaly.errors import InputError
 from anonymaly.estimators.detector import PrivateDetector
 from anonymaly.estimators.folds import PrivateKFold
 
+COMES_OR_GOES = "if one comes or goes, no total is promised"
+
 
 @dataclass(frozen=True)
 class SearchCost:
@@ -28,21 +30,23 @@ class SearchCost:
 
     fits: int
     nano: int
-    charged: bool = (
-        False  # whether an account that promises about replaced records is charged for all of them
-    )
+    # Whether an account that promises about replaced records is charged for all of them.
+    charged: bool = False
     shuffled: bool = False  # whether the folds are those of a secret order
+    each: tuple[int, int] = (0, 0)  # the smallest and the largest cost of one fit, in nano-ε
 
     @property
     def epsilon(self) -> str:
-        """The sum over all fits, as an exact decimal."""
+        """The sum over all fits, as an exact decimal: what an account is charged."""
         return to_text(self.nano)
 
     def __str__(self) -> str:
-        lost = self.nano if self.charged else 2 * self.nano
-        order = "" if self.shuffled else ", if the order of rows does not follow their values"
-        total = f"{self.fits:,} fits, ε = {self.epsilon} in all"
-        return f"{total}; one record replaced by another costs ε = {to_text(lost)} together{order}"
+        together = self.nano if self.charged else 2 * self.nano
+        place = "if the folds go by position, and the order of rows does not follow their values"
+        order = "" if self.shuffled else f", {place}"
+        each = " to ".join(dict.fromkeys(map(to_text, self.each)))
+        replaced = f"together ε = {to_text(together)} if one record is replaced by another{order}"
+        return f"{self.fits:,} fits at ε = {each} each; {replaced}; {COMES_OR_GOES}"
 
 
 def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noqa: N803 - scikit-learn's names
@@ -75,8 +79,10 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
     >>> from sklearn.model_selection import GridSearchCV
     >>> import anonymaly as am
     >>> detector = am.GridKNN(bounds=(0, 1), epsilon=0.5)
-    >>> print(am.search_cost(GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=am.PrivateKFold(5))))
-    16 fits, ε = 8 in all; one record replaced by another costs ε = 16 together
+    >>> search = GridSearchCV(detector, {"cells": [2, 3, 4]}, cv=am.PrivateKFold(5))
+    >>> print(am.search_cost(search))  # doctest: +NORMALIZE_WHITESPACE
+    16 fits at ε = 0.5 each; together ε = 16 if one record is replaced by another; if one comes or goes, no
+    total is promised
     """
     found = [_private(search.estimator, chosen) for chosen in _candidates(search)]
     costs = [sum(to_nano(detector.epsilon) for detector in detectors) for detectors in found]
@@ -100,6 +106,7 @@ def search_cost(search: Any, X: Any = None, y: Any = None) -> SearchCost:  # noq
         sum(costs) * splits + refit,
         charged=all(detector.curator is not None for detectors in found for detector in detectors),
         shuffled=isinstance(splitter, PrivateKFold),
+        each=(min(costs), max(costs)),
     )
 
 

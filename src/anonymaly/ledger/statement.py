@@ -26,7 +26,10 @@ IN_EVERY_VERSION = (
     "The promise is about tables that are neighbours, as said above, or the same in every one of them: "
     "whoever is not protected in one of them has no bound."
 )
-BY_PLACE = "Parts keep it only if which rows are in them does not follow from values."
+BY_PLACE = (
+    "Parts keep it only if rows were put into them by position and the order of the rows does not follow "
+    "from their values, or in a secret order (am.PrivateKFold)."
+)
 LOST = "A ledger was lost, and answers"
 NO_BOUND = {
     "budget and rules": "If the budget was raised or a rule was added in the lost part, no bound is known",

@@ -74,8 +74,18 @@ def _name(attribute: Bins | str) -> str:
     return attribute.column if isinstance(attribute, Bins) else attribute
 
 
+def _shown(attribute: Bins | str) -> str:
+    if not isinstance(attribute, Bins):
+        return attribute
+    return f"{attribute.column} (edges {', '.join(map(str, attribute.edges))})"
+
+
 class SameValidContexts(Relation):
     """Neighbours with the same valid contexts for one question; they may both have none.
+
+    The valid contexts are those of what is read, with at most ``rows`` rows of each person, on both sides. A
+    person moves that by at most ``rows`` rows, and is covered with any number of them (Lemmas 0 and 1 of
+    explain's GUARANTEE.md).
 
     Examples
     --------
@@ -105,24 +115,28 @@ class SameValidContexts(Relation):
         ) -> None: ...
 
     def includes(self, change: Change, facts: Facts) -> bool:
-        """Compare the valid contexts of the two ends."""
+        """Compare the valid contexts of the two ends; the function given cuts persons to ``rows`` rows."""
         if facts.valid_contexts is None:
             raise InputError(
                 "is needed to compare the valid contexts of two databases",
                 field="valid_contexts",
                 next_step="Give a function of the question and a database.",
             )
-        if not change.is_one_step(self.adjacency, self.rows):
+        if not change.is_one_step(self.adjacency, None):
             return False
         first, second = (facts.valid_contexts(self.question, end) for end in (change.first, change.second))
         return frozenset(first) == frozenset(second)
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        change = "presence" if self.adjacency == "add_remove" else "replacement by another"
-        return f"every {self.unit} whose {change} leaves the valid contexts as they are, for {self._asked()}"
+        who = "every record" if self.rows is None else f"every person, {self.reading},"
+        leaves = f"leaves {self._contexts()} as they are, for {self._asked()}"
+        if self.adjacency == "add_remove":
+            return f"{who} whose presence {leaves}"
+        comma = "," if self.rows is None else ""
+        return f"what the data say of {who}{comma} up to any replacement by another that {leaves}"
 
-    def does_not_protect(self) -> str:
+    def leaves_out(self) -> str:
         """Say in plain words who is not."""
         who = f"the record asked about, and every {self.noun} whose change makes a context valid or invalid"
         bound = "this is not differential privacy, and for them there is no bound"
@@ -134,13 +148,17 @@ class SameValidContexts(Relation):
 
     def difference(self, factor: str) -> str:
         """Say the condition too."""
-        return f"{super().difference(factor)} and the valid contexts stay the same"
+        return f"{super().difference(factor)} and {self._contexts()} stay the same"
+
+    def _contexts(self) -> str:
+        """Whose contexts: questions about two records have two relations, and the digest tells them apart."""
+        return f"the valid contexts of the record asked about (digest {self.question.record[:8]}…)"
 
     def _asked(self) -> str:
         question = self.question
-        return (
-            f"the {question.detector} detector on {question.metric} in groups by {', '.join(question.names)}"
-        )
+        parameters = ", ".join(f"{name}={value}" for name, value in question.parameters)
+        detector = f"the {question.detector} detector" + (f" with {parameters}" if parameters else "")
+        return f"{detector} on {question.metric} in groups by {', '.join(map(_shown, question.attributes))}"
 
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Permit what any declared rule of this kind permits."""

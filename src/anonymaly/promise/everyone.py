@@ -39,6 +39,11 @@ class Everyone(Stepwise):
         ) -> None: ...
 
     @property
+    def holds_additions(self) -> bool:
+        """All of them, where records come and go."""
+        return self.adjacency == "add_remove"
+
+    @property
     def of_single_records(self) -> bool:
         """Whoever else is there has no say."""
         return True
@@ -54,15 +59,11 @@ class Everyone(Stepwise):
             return f"{who}: whether they are in the data, and what the data say of them"
         return f"{who}: what the data say of them"
 
-    def does_not_protect(self) -> str:
+    def leaves_out(self) -> str:
         """Say in plain words who is not."""
-        who = (
-            "people with more than one row, who are protected one row at a time"
-            if self.rows is None
-            else "people with several ids, or with rows without one, who count as several persons"
-        )
-        size = "" if self.adjacency == "add_remove" else f"; the number of {self.noun}s is not hidden"
-        return f"{who}{size}"
+        if self.rows is None:
+            return "people with more than one row, who are protected one row at a time"
+        return "people with several ids, or with rows without one, who count as several persons"
 
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Differential privacy needs no rule."""

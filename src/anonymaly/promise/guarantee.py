@@ -73,6 +73,11 @@ class Guarantee(Value):
         return int(whole) * NANO + int(rest.ljust(DECIMALS, "0"))
 
     @property
+    def factor(self) -> str:
+        """The factor e^ε, rounded up, in digits."""
+        return _factor(self.nano)
+
+    @property
     def adjacency(self) -> Adjacency:
         """Whether the promise is about records that come and go, or that are replaced."""
         return self.relation.adjacency
@@ -147,7 +152,7 @@ class Guarantee(Value):
         """
         lines = [
             f"ε = {self.epsilon}: whatever the answer, its probability "
-            f"{self.relation.difference(_factor(self.nano))}.",
+            f"{self.relation.difference(self.factor)}.",
             f"Protected: {who_is_protected(self.relation, columns)}.",
             f"Not protected: {self.relation.does_not_protect()}.",
         ]

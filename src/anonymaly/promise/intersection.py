@@ -72,6 +72,11 @@ class Intersection(Relation):
         return all(part.includes(change, facts) for part in self.parts)
 
     @property
+    def holds_additions(self) -> bool:
+        """Whether all parts hold them."""
+        return all(part.holds_additions for part in self.parts)
+
+    @property
     def of_single_records(self) -> bool:
         """Whether all parts are."""
         return all(part.of_single_records for part in self.parts)
@@ -82,11 +87,19 @@ class Intersection(Relation):
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        return "whoever all of these protect: " + _numbered(part.protects() for part in self.parts)
+        who = "whoever" if self.adjacency == "add_remove" else "what"
+        return f"{who} all of these protect: " + _numbered(part.protects() for part in self.parts)
 
-    def does_not_protect(self) -> str:
-        """Say in plain words who is not."""
-        return "whoever any of these leaves out: " + _numbered(part.does_not_protect() for part in self.parts)
+    def leaves_out(self) -> str:
+        """Say in plain words who is not; a part's own words may hold of that part alone."""
+        hidden = self.holds_additions
+        texts = (
+            part.leaves_out(absence_hidden=hidden)
+            if isinstance(part, SensitiveUnderPolicy)
+            else part.leaves_out()
+            for part in self.parts
+        )
+        return "whoever any of these leaves out: " + _numbered(texts)
 
     def difference(self, factor: str) -> str:
         """Say it of ordered pairs, because a part may be one-sided."""

@@ -93,11 +93,15 @@ class ValuesWithin(Relation):
         whose = "" if self.rows is None else f", of a person with up to {self.rows} of them, all in range"
         return f"the values of every reading within the declared ranges ({ranges}){whose}"
 
-    def does_not_protect(self) -> str:
+    def leaves_out(self) -> str:
         """Say in plain words who is not."""
         more = "" if self.rows is None else ", and people with more readings"
-        lost = f"readings outside the ranges, whose loss grows with their distance{more}"
-        return f"{lost}; that a reading was sent is not hidden"
+        return f"readings outside the ranges, whose loss grows with their distance{more}"
+
+    @property
+    def not_hidden(self) -> str:
+        """Say it of readings."""
+        return "; that a reading was sent is not hidden"
 
     def difference(self, factor: str) -> str:
         """Say when the bound applies."""

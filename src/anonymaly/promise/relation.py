@@ -72,9 +72,18 @@ class Relation(Value):
     def protects(self) -> str:
         """Say in plain words who is protected."""
 
-    @abstractmethod
     def does_not_protect(self) -> str:
-        """Say in plain words who is not."""
+        """Say in plain words who is not, and what is hidden of nobody."""
+        return f"{self.leaves_out()}{self.not_hidden}"
+
+    @abstractmethod
+    def leaves_out(self) -> str:
+        """Say in plain words who is not protected."""
+
+    @property
+    def not_hidden(self) -> str:
+        """What no pair of the relation hides, whoever is protected, in words to append."""
+        return "" if self.adjacency == "add_remove" else f"; the number of {self.noun}s is not hidden"
 
     @abstractmethod
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
@@ -105,6 +114,11 @@ class Relation(Value):
         """Finish the sentence "whatever the answer, its probability …"."""
         verb = "added or removed" if self.adjacency == "add_remove" else f"replaced by another {self.noun}"
         return f"changes by a factor of at most {factor} when one {self.noun} is {verb}"
+
+    @property
+    def holds_additions(self) -> bool:
+        """Whether anyone may be added: then that somebody is absent is shown only up to the factor e^ε."""
+        return False
 
     @property
     def of_single_records(self) -> bool:

@@ -129,9 +129,10 @@ class SensitiveRecords(Stepwise):
             if self.rows is None
             else f"every {self.unit}, each with {condition}, {self._counting()}"
         )
-        return f"{who} ({self._rule()})"
+        what = "" if self.adjacency == "add_remove" else "what the data say of "
+        return f"{what}{who} ({self._rule()})"
 
-    def does_not_protect(self) -> str:
+    def leaves_out(self) -> str:
         """Say in plain words who is not."""
         if self.threshold == 1:
             all_of_them = (

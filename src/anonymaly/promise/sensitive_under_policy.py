@@ -54,6 +54,11 @@ class SensitiveUnderPolicy(Stepwise):
         ) -> None: ...
 
     @property
+    def holds_additions(self) -> bool:
+        """All of them, where records come and go."""
+        return self.adjacency == "add_remove"
+
+    @property
     def of_single_records(self) -> bool:
         """Whoever else is there has no say."""
         return True
@@ -65,20 +70,29 @@ class SensitiveUnderPolicy(Stepwise):
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        condition = f"{self._text()} is not true or not known"
+        what = "" if self.adjacency == "add_remove" else "what the data say of "
+        condition = f"{self._text()} is not true, or a column that it names holds no declared value"
         if self.rows is None:
-            return f"every record that is sensitive under {self._rule()}: {condition}"
-        whose = f"{condition} for at least one of all their rows"
-        return f"every person who is sensitive under {self._rule()}, {self.reading}: {whose}"
+            return f"{what}every record that is sensitive under {self._rule()}: {condition}"
+        who = f"every person who is sensitive under {self._rule()}, {self.reading}"
+        return f"{what}{who}: for at least one of all their rows {condition}"
 
-    def does_not_protect(self) -> str:
-        """Say in plain words who is not."""
-        which = "" if self.rows is None else " for all of their rows"
-        who = f"{self.noun}s that are not sensitive: {self._text()} is true{which}"
-        absent = (
-            ", though that one is absent only up to the factor e^ε" if self.adjacency == "add_remove" else ""
+    def leaves_out(self, *, absence_hidden: bool = True) -> str:
+        """Say in plain words who is not.
+
+        With answers under relations in which not everyone may be added, ``absence_hidden`` is False: the
+        pair (D, D+r) is in this relation, but not in what all of them have in common.
+        """
+        which = "" if self.rows is None else ", for all of their rows"
+        condition = f"{self._text()} is true, and all columns that it names hold declared values{which}"
+        shown = (
+            f"{self.noun}s that are not sensitive: {condition}; an answer may show what the data say of them"
         )
-        return f"{who}; an answer may show what the data say of them{absent}"
+        if self.adjacency == "replace":
+            return shown
+        if absence_hidden:
+            return f"{shown}, though that one is absent only up to the factor e^ε"
+        return f"{shown}, and, through the other questions, that one of them is absent"
 
     def difference(self, factor: str) -> str:
         """Say which half is bounded."""

@@ -112,6 +112,21 @@ def test_small_counts_are_exact_and_the_others_have_noise() -> None:
     assert len({draw[2] for draw in draws}) > 3
 
 
+def test_the_words_promise_exactness_only_of_counts_that_have_no_noise() -> None:
+    """Three different patients of a ward: by the rule nobody is protected, and their count has noise."""
+    dataset = declare({"ward": ["A"] * 3, "adult": [True, False, None], "age": [1.0, 2.0, 3.0]})
+    query = am.Lookahead(columns=["ward"], model="exact", epsilon=1)
+    answers = [am.simulate(query, dataset, seed=seed) for seed in range(40)]
+    assert len({answer.value.count(ward="A") for answer in answers}) > 1
+    rows = [{"ward": "A", "adult": adult, "age": age} for adult, age in ((True, 1), (False, 2), (None, 3))]
+    assert not any(
+        SensitiveRecords("exact", model()).relates(rows, [row for row in rows if row != one]) for one in rows
+    )
+    said = "exact only where so few share a value that the rule 'exact' protects none of them"
+    assert said in answers[0].asks
+    assert "smaller counts are exact" in answers[0].expectation.error
+
+
 def test_where_k_reaches_beta_every_declared_count_has_noise() -> None:
     query = am.Lookahead(columns=["ward"], model="exact", epsilon=1)
     dataset = declare({"ward": ["A"]}, model(2, 2))

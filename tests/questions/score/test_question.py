@@ -65,6 +65,22 @@ def test_a_preview_says_that_a_number_of_rows_that_is_given_is_public(
     assert "is public" not in str(curator.preview(am.Score(columns=["a", "b"], epsilon=1, **options)))
 
 
+@pytest.mark.parametrize("method", ["grid", "marginals"])
+def test_a_model_says_wherever_it_goes_that_a_number_of_rows_that_is_given_is_public(
+    curator: am.Curator, method: str, tmp_path: Path
+) -> None:
+    public = "The number of records, 300, was given as public and is not hidden."
+    query = am.Score(columns=["a", "b"], method=method, rows=300, contamination=0.1, epsilon=1)
+    model = curator.ask(query).value
+    model.save(tmp_path / "m.model")
+    renamed = model.with_columns(["x", "y"])
+    for told in (model, am.Model.load(tmp_path / "m.model"), curator.ask(query).value, renamed):
+        assert told.promise.splitlines()[-1] == public
+    counted = curator.ask(am.Score(columns=["a", "b"], method=method, epsilon=1)).value
+    assert "given as public" not in counted.promise
+    assert "rows" not in counted.describe(), "a model that was not given a number is the file that it was"
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"columns": []}, "columns"),
     ({"columns": ["a", "nobody"]}, "no declared column 'nobody'"),

@@ -318,6 +318,9 @@ def test_the_preview_says_when_next_to_nothing_would_be_released(open_curator: O
     assert said.count("\n") == 2, "a line for each fact"
     assert "next to nothing is released (ε = 1 keeps 63 of 100)" in said
     assert "next to nothing" not in curator.preview(ask(epsilon=1)).expectation.error
+    missing = "that one is missing shows that it is absent or sensitive only up to the factor e^ε"
+    assert said.splitlines()[-1] == f"kept records are true; {missing}"
+    assert "nothing is said" not in said
     assert curator.spent == 0
 
 

@@ -61,7 +61,8 @@ class Explain(Query):
     tries: StrictInt = Field(default=SearchSettings.tries, ge=1)
     """How often a search draws before it gives up."""
     start: FrozenMapping | None = Field(default=None, json_schema_extra={"pairs": True})
-    """The group that a search begins at, as column=values; drawn blindly if not given."""
+    """The group that random_walk, depth_first and breadth_first begin at, as column=values; drawn blindly if
+    not given. exact and uniform begin at none."""
     starts: StrictInt = Field(default=SearchSettings.starts, ge=1)
     """How many groups depth_first and breadth_first begin at."""
 

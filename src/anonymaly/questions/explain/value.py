@@ -112,7 +112,10 @@ class Context(Value):
 def show(value: Context | None, asks: str) -> str:
     """Write the context."""
     if value is None:
-        return "no group: there is no such record, or it stands out in none, or the start is not one"
+        return (
+            "no group: there is no such record, or it stands out in none, or the given start is not one of "
+            "them, or the search missed all of them in its tries"
+        )
     return f"{value}"
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many records have each value, exactly where nobody is protected?"""
+"""How many records have each value, with noise only where somebody may be protected?"""

@@ -16,16 +16,17 @@ from anonymaly.declare.rules import AnomalyModel
 
 
 class Lookahead(Query):
-    """How many records have each value, exactly where nobody is protected?
+    """How many records have each value, with noise only where somebody may be protected?
 
-    Where so few records share a value that none of them is protected, their count is released as it is.
+    Counts below beta − k of the model (beta − k − m + 1 where m rows of a person are read) are released as
+    they are: no record that the model protects can be among so few.
     Whatever is computed from the table costs nothing more.
 
     Examples
     --------
     >>> import anonymaly as am
     >>> am.Lookahead(columns=["ward"], model="rare_exact", epsilon=0.5).describe()
-    "records by ward, exact where the rule 'rare_exact' protects nobody"
+    "records by ward, exact only where so few share a value that the rule 'rare_exact' protects none of them"
     """
 
     question: ClassVar[str] = "lookahead"
@@ -53,4 +54,5 @@ class Lookahead(Query):
     def describe(self) -> str:
         """Say what is counted."""
         names = [item.column if isinstance(item, Bins) else item for item in self.columns]
-        return f"records by {', '.join(names)}, exact where the rule {self.model!r} protects nobody"
+        few = f"so few share a value that the rule {self.model!r} protects none of them"
+        return f"records by {', '.join(names)}, exact only where {few}"

@@ -50,7 +50,7 @@ def _model(bound: ScoreBinding) -> Stage:
         # Seeded noise can be subtracted, so nothing is promised.
         promised = None if noise.reproducible else bound.guarantee
         kind = HeldModel if method.held else Model
-        return kind(method, space, body, promised)
+        return kind(method, space, body, promised, rows=bound.asked.rows)
 
     return Stage(
         name="model",

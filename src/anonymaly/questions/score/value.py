@@ -31,6 +31,11 @@ HELD = (
 )
 
 
+def public_rows(rows: int) -> str:
+    """Say of a number of records that was given with the question that nothing hides it."""
+    return f"The number of records, {rows:,}, was given as public and is not hidden."
+
+
 class Model:
     """What ``Score`` releases. It holds no record, and using it costs nothing more.
 
@@ -59,6 +64,7 @@ class Model:
         *,
         contamination: float | None = None,
         threshold: float | None = None,
+        rows: int | None = None,
     ) -> None:
         self.method = method
         self.space = space
@@ -66,6 +72,7 @@ class Model:
         self.guarantee = guarantee
         self.contamination = contamination
         self.threshold = threshold
+        self.rows = rows  # the number of reference records, if it came with the question
 
     @property
     def body(self) -> Body:
@@ -85,7 +92,11 @@ class Model:
     @property
     def promise(self) -> str:
         """The promise about the reference records, in plain words."""
-        return NO_PROMISE if self.guarantee is None else self.guarantee.describe()
+        if self.guarantee is None:
+            return NO_PROMISE
+        return "\n".join(
+            [self.guarantee.describe(), *([] if self.rows is None else [public_rows(self.rows)])]
+        )
 
     def score(self, records: Any) -> Floats:
         """Return how unusual each record of a frame or array is; higher is more unusual."""
@@ -116,7 +127,13 @@ class Model:
 
     def _changed(self, space: Space, contamination: float | None, threshold: float | None) -> Model:
         return type(self)(
-            self.method, space, self._body, self.guarantee, contamination=contamination, threshold=threshold
+            self.method,
+            space,
+            self._body,
+            self.guarantee,
+            contamination=contamination,
+            threshold=threshold,
+            rows=self.rows,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -168,6 +185,7 @@ class Model:
                 None if promised is None else Guarantee.read(promised),
                 contamination=_number(about["contamination"]),
                 threshold=_number(about["threshold"]),
+                rows=_whole(about.get("rows")),  # models of before do not say it
             )
             method.check(body)
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -194,6 +212,7 @@ class Model:
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
             "contamination": self.contamination,
             "threshold": self.threshold,
+            **({} if self.rows is None else {"rows": self.rows}),
         }
 
     @cached_property
@@ -228,6 +247,12 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("not a number")
     return float(value)
+
+
+def _whole(value: Any) -> int | None:
+    if value is not None and type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
 
 
 class HeldModel(Model):

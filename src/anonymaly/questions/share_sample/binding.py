@@ -56,7 +56,9 @@ class ShareSampleBinding(Binding):
             rows = self.declaration.rows
             times = "" if rows == 1 else f" times {rows}"
             lines.append(f"at this ε next to nothing is released (ε = 1{times} keeps 63 of 100)")
-        lines.append("kept records are true; nothing is said about the others")
+        # The coins keep ε in both adjacencies (Lemma S1), so this holds in either.
+        missing = "that one is missing shows that it is absent or sensitive only up to the factor e^ε"
+        lines.append(f"kept records are true; {missing}")
         return Expectation(
             noise=f"a coin for each record, heads with probability {kept:.4g}; the order is drawn anew",
             error="\n".join(lines),
