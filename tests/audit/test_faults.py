@@ -25,7 +25,13 @@ def test_every_question_has_planted_faults_and_each_has_a_name_of_its_own() -> N
 
 def test_a_line_of_the_table_plants_its_fault_and_says_that_it_was_rejected(postgres: str) -> None:
     lines = {fault.name: fault for fault in faults.planted_faults(postgres=lambda: postgres)}
-    for name in ("Mersenne Twister", "rounded up", "PostgreSQL's head not locked"):
+    for name in (
+        "Mersenne Twister",
+        "rounded up",
+        "one suspect told",
+        "two zeros",
+        "PostgreSQL's head not locked",
+    ):
         rejected = lines[name].is_rejected
         assert rejected is not None
         assert rejected(), name

@@ -8,22 +8,28 @@ from dataclasses import dataclass
 from functools import partial
 
 from anonymaly.audit.cases.count import COUNT_MUTANTS
+from anonymaly.audit.cases.count_list import COUNT_LIST_MUTANTS
 from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
 from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
 from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
 from anonymaly.audit.cases.score import SCORE_MUTANTS
 from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS
 from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS
+from anonymaly.audit.cases.stream import STREAM_MUTANTS
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
+from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
 from anonymaly.audit.system.fault import Check, SystemFault
 from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
 from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
+from anonymaly.audit.system.parts import PARTS_FAULTS, parts_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
+from anonymaly.audit.system.reading import READING_FAULTS, reading_problems
+from anonymaly.audit.system.statement import STATEMENT_FAULTS, statement_problems
 
 QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
-    "count": COUNT_MUTANTS,
+    "count": (*COUNT_MUTANTS, *COUNT_LIST_MUTANTS),
     "explain": EXPLAIN_MUTANTS,
     "identify": IDENTIFY_MUTANTS,
     "lookahead": LOOKAHEAD_MUTANTS,
@@ -34,7 +40,11 @@ QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
 SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (ENTROPY_FAULTS, entropy_problems),
     (OPENING_FAULTS, opening_problems),
+    (READING_FAULTS, reading_problems),
     (POWER_FAULTS, power_problems),
+    (DIGESTS_FAULTS, digests_problems),
+    (PARTS_FAULTS, parts_problems),
+    (STATEMENT_FAULTS, statement_problems),
 )
 
 
@@ -45,7 +55,7 @@ class PlantedFault:
     Parameters
     ----------
     about : str
-        The question that is broken, or "all questions" for what they share.
+        The question that is broken, "stream", or "all questions" for what they share.
     name : str
         What is broken.
     layer : str
@@ -83,6 +93,8 @@ def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
     for question, mutants in QUESTIONS.items():
         for mutant in mutants:
             yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
+    for stream in STREAM_MUTANTS:
+        yield PlantedFault("stream", stream.name, stream.layer, stream.is_rejected)
     shared = "all questions"
     for step in RATE_FAULTS:
         yield PlantedFault(shared, step.name, "rate", partial(_is_wrong, step))
