@@ -58,8 +58,8 @@ class _Unwritable:
 ODD_OBJECTS: Sequence[Any] = (
     10**300, 10**400, -0.0, 5e-324, 1e308, float("inf"), float("nan"), np.float32("nan"), True,
     np.bool_(True), 1j, Fraction(1, 3), Decimal("1e400"), Decimal("NaN"), Decimal("sNaN"),
-    Decimal("-Infinity"), b"\xff", "a\0b", "", "\u202e", "\ud800", "9" * 400, [1, 2], {"a": 1}, np.array([1, 2]),
-    np.datetime64("9999-12-31"), object(), _Unwritable(),
+    Decimal("-Infinity"), b"\xff", "a\0b", "", "\u202e", "\ud800", "9" * 400, [1, 2], {"a": 1},
+    np.array([1, 2]), np.datetime64("9999-12-31"), object(), _Unwritable(),
 )  # fmt: skip
 ODD_NUMBERS: Sequence[Any] = (-0.0, 5e-324, 1.7e308, float("inf"), float("-inf"), float("nan"), None)
 ODD_SECONDS: Sequence[Any] = (0, -(2**60), 2**60, -62135596801, 253402300800, None)
