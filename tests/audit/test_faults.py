@@ -7,6 +7,8 @@ import pkgutil
 import anonymaly.audit
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.audit import faults
+from anonymaly.audit.system.locks import LOCK_FAULTS
+from anonymaly.audit.system.verify import DATABASE_FAULTS
 
 
 def test_the_table_holds_every_list_of_planted_faults() -> None:
@@ -38,4 +40,6 @@ def test_a_line_of_the_table_plants_its_fault_and_says_that_it_was_rejected(post
 
 
 def test_without_a_database_the_faults_that_need_one_are_listed_and_not_run() -> None:
-    assert {fault.layer for fault in faults.planted_faults() if fault.is_rejected is None} == {"locks"}
+    unrun = [fault for fault in faults.planted_faults() if fault.is_rejected is None]
+    assert {fault.layer for fault in unrun} == {"locks", "verify"}
+    assert {fault.name for fault in (*LOCK_FAULTS, *DATABASE_FAULTS)} == {fault.name for fault in unrun}

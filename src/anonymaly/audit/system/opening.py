@@ -8,9 +8,10 @@ is read of the other records must be the same: noise that hides one record does 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -141,21 +142,28 @@ def opening_problems() -> Problems:
     ('type guessed from all values', True)
     """
     with TemporaryDirectory() as name:
-        for source, (build, ordinary, odd) in SOURCES.items():
-            folder = Path(name)
-            before = {kind: _outcome(build(ordinary, folder), domain) for kind, domain in DOMAINS.items()}
-            # All together under every declaration, and each alone under one: opening a table takes a while.
-            added = {"all odd values": (odd, tuple(DOMAINS))}
-            for place, value in enumerate(odd):
-                added[f"odd value {place + 1}"] = ((value,), (tuple(DOMAINS)[place % len(DOMAINS)],))
-            for which, (values, kinds) in added.items():
-                # Not at the end: some are read with what follows them.
-                table = (*ordinary[:1], *values, *ordinary[1:])
-                for kind in kinds:
-                    found = _outcome(build(table, folder), DOMAINS[kind])
-                    problem = found.problem(before[kind], len(values))
-                    if problem is not None:
-                        yield f"{source}, {kind}, {which}: {problem}"
+        folder = Path(name)
+        ordinary = {source: _outcomes(source, (), DOMAINS, folder) for source in SOURCES}
+        # All together under every declaration, then each alone under one: opening a table takes a while.
+        for source, (_, _, odd) in SOURCES.items():
+            for kind, found in _outcomes(source, odd, DOMAINS, folder).items():
+                problem = found.problem(ordinary[source][kind], len(odd))
+                if problem is not None:
+                    yield f"{source}, {kind}, all odd values: {problem}"
+        for source, (_, _, odd) in SOURCES.items():
+            for (place, value), kind in zip(enumerate(odd, start=1), itertools.cycle(DOMAINS), strict=False):
+                (found,) = _outcomes(source, (value,), [kind], folder).values()
+                problem = found.problem(ordinary[source][kind], 1)
+                if problem is not None:
+                    yield f"{source}, {kind}, odd value {place}: {problem}"
+
+
+def _outcomes(source: str, added: Sequence[Any], kinds: Iterable[str], folder: Path) -> Mapping[str, Outcome]:
+    """Return how opening ends, under several declarations, if values are added to an ordinary table."""
+    build, ordinary, _ = SOURCES[source]
+    # Not at the end: some are read with what follows them.
+    values = (*ordinary[:1], *added, *ordinary[1:])
+    return {kind: _outcome(build(values, folder), DOMAINS[kind]) for kind in kinds}
 
 
 def _outcome(table: Any, domain: Domain) -> Outcome:

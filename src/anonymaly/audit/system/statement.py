@@ -28,7 +28,9 @@ from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.ledger import Ledger, Reservation, statement
 from anonymaly.ledger.composition import Line, compose_charges
+from anonymaly.ledger.records import Entry
 from anonymaly.ledger.statement import Statement
+from anonymaly.ledger.transaction import Transaction
 from anonymaly.promise import Intersection, Relation, policies
 from anonymaly.questions.count.query import Count
 from anonymaly.questions.share_sample.query import ShareSample
@@ -182,6 +184,14 @@ def _counted_once(charges: Iterable[Reservation]) -> tuple[Line, ...]:
     return compose_charges(kept.values())
 
 
+def _as_if_bounded(transaction: Transaction, kind: str, account: str | None, data: dict[str, Any]) -> Entry:
+    """Begin an epoch as if the lost ledger had had the same budget and rules."""
+    return _APPEND(transaction, kind, account, {**data, "bounded": True} if kind == "epoch" else data)
+
+
+_APPEND = Transaction.append
+
+
 def _said(name: str, text: Any) -> Callable[[], AbstractContextManager[None]]:
     return lambda: replaced(statement, name, text)
 
@@ -191,6 +201,11 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
         "a bound in spite of a lost ledger",
         "statement",
         _said("_lost", lambda account, forfeited, epochs: "up to the budget" if forfeited else "nothing"),
+    ),
+    SystemFault(
+        "a lost part taken for one that changed no terms",
+        "statement",
+        lambda: replaced(Transaction, "append", _as_if_bounded),
     ),
     SystemFault("a lost ledger not mentioned", "statement", _said("_lost", lambda *_: "nothing")),
     SystemFault(
