@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS, explain_case
+from anonymaly.audit.case import Case
+from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS, explain_case, neighbours_case
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
 
@@ -47,8 +48,9 @@ def test_explain_replays_alike_on_neighbours_with_the_same_valid_contexts(option
     assert report.findings[0].numbers["pairs"] > 15
 
 
-def test_explain_leaves_the_same_ledger_on_the_worst_pair() -> None:
-    report = audit(explain_case(epsilon="2"), layers=["ledger"])
+@pytest.mark.parametrize("case", [explain_case(epsilon="2"), neighbours_case()], ids=["grubbs", "lof"])
+def test_explain_leaves_the_same_ledger_on_the_worst_pair(case: Case) -> None:
+    report = audit(case, layers=["ledger"])
     assert report.passed, str(report)
 
 

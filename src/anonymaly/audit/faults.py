@@ -8,22 +8,34 @@ from dataclasses import dataclass
 from functools import partial
 
 from anonymaly.audit.cases.count import COUNT_MUTANTS
+from anonymaly.audit.cases.count_list import COUNT_LIST_MUTANTS
 from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
 from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
 from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
 from anonymaly.audit.cases.score import SCORE_MUTANTS
 from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS
 from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS
+from anonymaly.audit.cases.stream import STREAM_MUTANTS
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
+from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
-from anonymaly.audit.system.fault import Check, SystemFault
+from anonymaly.audit.system.fault import Check, Problems, SystemFault
 from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
 from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
+from anonymaly.audit.system.parts import PARTS_FAULTS, parts_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
+from anonymaly.audit.system.reading import READING_FAULTS, reading_problems
+from anonymaly.audit.system.statement import STATEMENT_FAULTS, statement_problems
+from anonymaly.audit.system.verify import (
+    DATABASE_FAULTS,
+    VERIFY_FAULTS,
+    database_problems,
+    verify_problems,
+)
 
 QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
-    "count": COUNT_MUTANTS,
+    "count": (*COUNT_MUTANTS, *COUNT_LIST_MUTANTS),
     "explain": EXPLAIN_MUTANTS,
     "identify": IDENTIFY_MUTANTS,
     "lookahead": LOOKAHEAD_MUTANTS,
@@ -34,7 +46,17 @@ QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
 SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (ENTROPY_FAULTS, entropy_problems),
     (OPENING_FAULTS, opening_problems),
+    (READING_FAULTS, reading_problems),
     (POWER_FAULTS, power_problems),
+    (DIGESTS_FAULTS, digests_problems),
+    (PARTS_FAULTS, parts_problems),
+    (STATEMENT_FAULTS, statement_problems),
+    (VERIFY_FAULTS, verify_problems),
+)
+# What is given is the address of an empty PostgreSQL database.
+IN_A_DATABASE: tuple[tuple[tuple[SystemFault, ...], Callable[[str], Problems]], ...] = (
+    (LOCK_FAULTS, lock_problems),
+    (DATABASE_FAULTS, database_problems),
 )
 
 
@@ -45,7 +67,7 @@ class PlantedFault:
     Parameters
     ----------
     about : str
-        The question that is broken, or "all questions" for what they share.
+        The question that is broken, "stream", or "all questions" for what they share.
     name : str
         What is broken.
     layer : str
@@ -75,6 +97,7 @@ def planted_faults(*, postgres: Callable[[], str] | None = None) -> tuple[Plante
     ...     if fault.layer == "locks":
     ...         print(f"{fault.about}: {fault.name}")
     all questions: PostgreSQL's head not locked
+    all questions: a counter read before the writing begins
     """
     return tuple(_lines(postgres))
 
@@ -83,20 +106,25 @@ def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
     for question, mutants in QUESTIONS.items():
         for mutant in mutants:
             yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
+    for stream in STREAM_MUTANTS:
+        yield PlantedFault("stream", stream.name, stream.layer, stream.is_rejected)
     shared = "all questions"
     for step in RATE_FAULTS:
         yield PlantedFault(shared, step.name, "rate", partial(_is_wrong, step))
     for faults, check in SYSTEM:
         for fault in faults:
             yield PlantedFault(shared, fault.name, fault.layer, partial(fault.is_rejected, check))
-    for fault in LOCK_FAULTS:
-        rejection = None if postgres is None else partial(_is_rejected_at, fault, postgres)
-        yield PlantedFault(shared, fault.name, fault.layer, rejection)
+    for faults, in_database in IN_A_DATABASE:
+        for fault in faults:
+            rejection = None if postgres is None else partial(_is_rejected_at, fault, in_database, postgres)
+            yield PlantedFault(shared, fault.name, fault.layer, rejection)
 
 
 def _is_wrong(step: RateStep) -> bool:
     return bool(audit_rate(step))
 
 
-def _is_rejected_at(fault: SystemFault, postgres: Callable[[], str]) -> bool:
-    return fault.is_rejected(lambda: lock_problems(postgres()))
+def _is_rejected_at(
+    fault: SystemFault, check: Callable[[str], Problems], postgres: Callable[[], str]
+) -> bool:
+    return fault.is_rejected(lambda: check(postgres()))

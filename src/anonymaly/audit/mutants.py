@@ -24,6 +24,8 @@ class Mutant:
         Which layer must reject it.
     build : callable
         Makes the case anew, so that a variant that remembers something starts without a memory.
+    fit_samples : int
+        How many answers the layer ``fit`` takes, where that is the one.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Mutant:
     name: str
     layer: Layer
     build: Callable[[], Case]
+    fit_samples: int = 100_000
 
     def audit(self, *, seed: int = 0, samples: int = 50_000) -> AuditReport:
         """Run the layer that must reject it, without asking for power: its fault alone must give it away."""
@@ -43,6 +46,7 @@ class Mutant:
             seed=seed,
             layers=[self.layer],
             samples=samples,
+            fit_samples=self.fit_samples,
             alarm=ALARM,
             power=None,
             thorough=False,

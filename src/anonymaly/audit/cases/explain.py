@@ -20,9 +20,11 @@ from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
+from anonymaly.detectors.local_outlier_factor import LocalOutlierFactor
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.explain.binding import ExplainBinding
@@ -44,7 +46,8 @@ COLUMNS: Mapping[str, Domain] = {
     **{name: Categories(values) for name, values in VALUES.items()},
     "pay": Interval(0, HIGHEST, step=1),
 }
-RECORD = {"job": "Nurse", "city": "Oslo", "pay": 90}
+RECORD_PAY = 90
+RECORD = {"job": "Nurse", "city": "Oslo", "pay": RECORD_PAY}
 # So few that the law can be written down, and that missing every valid start is seen.
 SAMPLES, STARTS, TRIES = 2, 2, 4
 
@@ -381,6 +384,35 @@ def _limited() -> Case:
     return _released(_up_to(fewer - 1))
 
 
+class _AnyNumber(LocalOutlierFactor):
+    """Takes 2.5 neighbours, and fails where there is a record whose neighbours it shall count."""
+
+    def __post_init__(self) -> None:
+        pass
+
+
+def neighbours_case(k: Any = 2, kind: type[LocalOutlierFactor] = LocalOutlierFactor) -> Case:
+    """Return the case of a record that stands out nowhere: whether it is there, at all, must not show.
+
+    All pays are equal, and the factor of a value whose neighbours are all equal to it is 1.
+    """
+
+    class LooseExplain(Explain):
+        def bind(self, declaration: Declaration) -> Binding:
+            bound = super().bind(declaration)
+            assert isinstance(bound, ExplainBinding)  # noqa: S101 - what bind returns
+            return dataclasses.replace(bound, detector=kind(k=k))
+
+    case = explain_case(epsilon="1", kind=LooseExplain)
+    crowd = _rows("Clerk", "Oslo", [RECORD_PAY] * 4)
+    return dataclasses.replace(
+        case,
+        query=case.query.model_copy(update={"detector": "lof", "parameters": (("k", 2), ("threshold", 1.5))}),
+        worst_pair=((*crowd, RECORD), crowd),
+        valid_contexts=lambda question, records: (),
+    )
+
+
 EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
     Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
     # Twice the rate is just what add/remove would have bought.
@@ -393,4 +425,5 @@ EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
     Mutant("noise reused for a second answer", "replay", _reused),
     Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
     Mutant("a limit on rows that is met after the charge", "replay", _limited),
+    Mutant("a parameter that fails after the charge", "ledger", lambda: neighbours_case(2.5, _AnyNumber)),
 )

@@ -19,10 +19,12 @@ from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_differenc
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain, Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.noise import Noise
-from anonymaly.promise import Database
+from anonymaly.promise import Database, Relation, SensitiveRecords
+from anonymaly.promise.change import Facts, Row
 from anonymaly.questions.identify.balls import BallCounts
 from anonymaly.questions.identify.binding import IdentifyBinding
 from anonymaly.questions.identify.mechanism import release_verdicts
@@ -106,7 +108,8 @@ def identify_case(
 
     def outcomes(records: Database) -> Outcomes:
         """Count by hand, look for the nearest table with the other answer, and flip: Lemmas 2 to 9."""
-        chances = [_chance_of_yes(*_counts(records, point), needed, rate, slack) for point in points]
+        read = _read(records, max_rows)
+        chances = [_chance_of_yes(*_counts(read, point), needed, rate, slack) for point in points]
         return {
             "".join(answers): math.prod(
                 chance if answer == "y" else 1 - chance
@@ -165,6 +168,22 @@ def _written(stage: Stage) -> Stage:
         return "".join("y" if answer else "n" for answer in np.atleast_1d(answers))
 
     return dataclasses.replace(stage, summarise=summarise, release=release)
+
+
+def _read(records: Database, max_rows: int | None) -> Database:
+    """Return the rows that are read: of a person with more than ``max_rows``, the first by their values."""
+    if max_rows is None:
+        return records
+    kept: dict[Any, list[Any]] = {}
+    for row in sorted(records, key=lambda row: -math.inf if _is_null(row["x"]) else row["x"]):
+        rows = kept.setdefault(row["name"], [])
+        if row["name"] is None or len(rows) < max_rows:
+            rows.append(row)
+    return [row for rows in kept.values() for row in rows]
+
+
+def _is_null(value: float | None) -> bool:
+    return value is None or not math.isfinite(value)
 
 
 def _counts(records: Database, point: int) -> tuple[int, int]:
@@ -292,6 +311,32 @@ def _left_out() -> Case:
     return dataclasses.replace(case, query=case.query.model_copy(update={"record": (("x", HIGH),)}))
 
 
+class _EveryRowCounts(SensitiveRecords):
+    """A promise to whoever has enough rows near, those of others that are cut off among them."""
+
+    def _counted(self, holder: tuple[Row, ...], facts: Facts) -> tuple[Row, ...]:
+        return holder
+
+
+class _WiderBinding(IdentifyBinding):
+    @property
+    def relation(self) -> Relation:
+        return _EveryRowCounts.read(super().relation.to_dict())
+
+
+class _WiderIdentify(Identify):
+    def bind(self, declaration: Declaration) -> Binding:
+        bound = super().bind(declaration)
+        fields = {field.name: getattr(bound, field.name) for field in dataclasses.fields(bound)}
+        return _WiderBinding(**fields)
+
+
+def _cut_rows_counted() -> Case:
+    """Return the case of a record whose only neighbours are rows that are cut off, with a promise to it."""
+    case = identify_case(epsilon="1", max_rows=1, kind=_WiderIdentify)
+    return dataclasses.replace(case, worst_pair=CUT_OFF)
+
+
 def _reused() -> Case:
     kept: list[list[bool]] = []
 
@@ -313,6 +358,9 @@ BOUNDARY = (_rows(*[ASKED + 1] * (BETA - K)), _rows(ASKED, *[ASKED + 1] * (BETA 
 CROWD = (_rows(ASKED, *[ASKED + 1] * BETA), _rows(ASKED, *[ASKED + 1] * (BETA + 1)))
 # The same of a person with two rows, who has one neighbour besides.
 PERSON = (_rows(ASKED + 1), (*_rows(ASKED + 1), *_rows(ASKED, ASKED, name="Ida")))
+# Somebody has many rows near the record, of which one is read, and that one is far away.
+_MANY = _rows(1, *[ASKED] * BETA, name="Eve")
+CUT_OFF = (_MANY, (*_MANY, *_rows(ASKED, name="Ida")))
 
 IDENTIFY_MUTANTS: tuple[Mutant, ...] = (
     Mutant("capped count in the formula", "bound", lambda: _broken(_capped_count, worst_pair=CROWD)),
@@ -337,6 +385,7 @@ IDENTIFY_MUTANTS: tuple[Mutant, ...] = (
         lambda: _broken(_withheld_when_crowded, worst_pair=CROWD),
     ),
     Mutant("rows beyond the bounds left out", "bound", _left_out),
+    Mutant("rows that are cut off make somebody protected", "bound", _cut_rows_counted),
     Mutant("noise reused for a second answer", "replay", _reused),
     Mutant("fixed seed: given noise not used", "replay", lambda: _broken(_fixed_seed)),
 )

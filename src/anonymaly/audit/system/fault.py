@@ -8,21 +8,23 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SystemLayer = Literal["entropy", "power cut", "locks", "opening"]
+SystemLayer = Literal[
+    "entropy", "power cut", "locks", "opening", "reading", "parts", "statement", "digests", "verify"
+]
 Problems = Generator[str]  # violations in words, each told when it is found
 Check = Callable[[], Problems]
 
 
 @dataclass(frozen=True)
 class SystemFault:
-    """A broken variant of the noise, the ledger or the store, and the layer that must notice.
+    """A broken variant of what all questions share, and the layer that must notice.
 
     Parameters
     ----------
     name : str
         What is broken.
-    layer : {"entropy", "power cut", "locks", "opening"}
-        Which layer must reject it.
+    layer : SystemLayer
+        Which layer must reject it: each has a file of its name beside this one.
     planted : callable
         Returns a block in which the fault is in the code that runs.
 
@@ -47,9 +49,15 @@ class SystemFault:
 @contextmanager
 def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
     """Give a module or a class another attribute while the block runs."""
-    before = vars(owner)[name]  # as it stands there: a class method stays one when it is put back
+    before = vars(owner).get(name, _INHERITED)  # as it stands there: a class method stays one when put back
     setattr(owner, name, new)
     try:
         yield
     finally:
-        setattr(owner, name, before)
+        if before is _INHERITED:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+
+_INHERITED = object()
