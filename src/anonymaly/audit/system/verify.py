@@ -150,7 +150,7 @@ def _of_answers() -> Iterator[str]:
                 (stored,) = curator.accountant.store.folder.iterdir()
                 match name:
                     case "an altered answer":
-                        stored.write_bytes(b"7")
+                        stored.write_bytes(stored.read_bytes() + b" ")
                     case "a lost answer":
                         stored.unlink()
                     case _:
