@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
+from typing import Any
+
 import ibis
+import ibis.expr.types as ir
 import pytest
 
 from anonymaly.declare.dataset import Dataset
-from anonymaly.engine.statements import EngineFailure, collect, statement_template
+from anonymaly.engine.statements import EngineFailure, collect, collect_batches, statement_template
 from tests.declare.tables import COLUMNS, arrow, fill_postgres
 
 
@@ -48,3 +53,20 @@ def test_a_template_is_in_the_words_of_the_engine_that_failed(postgres: str) -> 
     assert failed.value.kind == "InvalidTextRepresentation"
     assert "TEXTIN(TEXTOUT(" in failed.value.template
     assert "4711" not in failed.value.template
+
+
+@pytest.mark.parametrize("run", [collect, lambda expression: list(collect_batches(expression, 10))])
+def test_an_interrupt_while_the_engine_works_is_an_interrupt_and_no_failure(
+    run: Callable[[ir.Table], Any],
+) -> None:
+    endless = ibis.duckdb.connect().sql(
+        "SELECT sum(a.range * b.range % 7) AS s FROM range(10**8) a, range(10**6) b"
+    )
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            run(endless)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -42,7 +42,9 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt:
-            err.print("interrupted; what was charged stays charged, and asking again costs nothing more")
+            err.print(
+                "interrupted; a question that was charged is finished by asking it again, at no further charge"
+            )
             raise typer.Exit(130) from None
 
     return run

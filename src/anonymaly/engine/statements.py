@@ -53,6 +53,7 @@ def collect(expression: ir.Expr) -> pa.Table:
         with one_at_a_time():
             return expression.as_table().to_pyarrow()
     except Exception as problem:
+        _refuse_to_hide_an_interrupt(problem)
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 
 
@@ -65,7 +66,17 @@ def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
         with one_at_a_time(), closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
             yield from batches
     except Exception as problem:
+        _refuse_to_hide_an_interrupt(problem)
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
+
+
+def _refuse_to_hide_an_interrupt(problem: Exception) -> None:
+    """Raise KeyboardInterrupt if that is what stopped a statement: a question that was interrupted stays open.
+
+    DuckDB raises an error of its own in its place, and a question whose statement fails has failed for good.
+    """
+    if isinstance(problem.__cause__ or problem.__context__, KeyboardInterrupt):
+        raise KeyboardInterrupt from None
 
 
 def statement_template(expression: ir.Expr) -> str:
