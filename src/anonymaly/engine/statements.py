@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def collect(expression: ir.Expr) -> pa.Table:
     try:
         with one_at_a_time():
             return expression.as_table().to_pyarrow()
-    except Exception as problem:
-        _refuse_to_hide_an_interrupt(problem)
+    except (Exception, KeyboardInterrupt) as problem:
+        _stop_if_interrupted(problem, expression)
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 
 
@@ -65,17 +65,22 @@ def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
     try:
         with one_at_a_time(), closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
             yield from batches
-    except Exception as problem:
-        _refuse_to_hide_an_interrupt(problem)
+    except (Exception, KeyboardInterrupt) as problem:
+        _stop_if_interrupted(problem, expression)
         raise EngineFailure(type(problem).__name__, statement_template(expression)) from problem
 
 
-def _refuse_to_hide_an_interrupt(problem: Exception) -> None:
+def _stop_if_interrupted(problem: BaseException, expression: ir.Expr) -> None:
     """Raise KeyboardInterrupt if that is what stopped a statement: a question that was interrupted stays open.
 
-    DuckDB raises an error of its own in its place, and a question whose statement fails has failed for good.
+    DuckDB may raise an error of its own in its place, and a question whose statement fails has failed for good.
     """
-    if isinstance(problem.__cause__ or problem.__context__, KeyboardInterrupt):
+    if isinstance(problem, KeyboardInterrupt) or isinstance(
+        problem.__cause__ or problem.__context__, KeyboardInterrupt
+    ):
+        with suppress(Exception):
+            # Otherwise the statement goes on, and whoever closes the connection waits for its end.
+            expression.get_backend().con.interrupt()
         raise KeyboardInterrupt from None
 
 
