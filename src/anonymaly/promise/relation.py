@@ -83,7 +83,9 @@ class Relation(Value):
     @property
     def row_by_row(self) -> str:
         """What a promise about rows is to people who have several, in words to append."""
-        return "" if self.rows is not None else "; people with more than one row are protected one row at a time"
+        return (
+            "" if self.rows is not None else "; people with more than one row are protected one row at a time"
+        )
 
     @property
     def not_hidden(self) -> str:
