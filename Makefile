@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make demo` and `make test` need nothing but Python 3.11 or newer and access to packages.
+# `make demo` and `make test` need nothing but Python 3.11 or newer, make and access to packages.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

@@ -17,7 +17,9 @@ PAGE = Path(__file__).with_name("command-line.md")
 HEAD = """\
 # Command line
 
-Every command has `--json`. Exit codes: 0 done, 1 refused (budget, rule), 2 bad input, 130 interrupted.
+Every command but `stream broker` has `--json`. Exit codes: 0 done; 1 refused with nothing spent, or
+charged and failed (`AnswerFailed`); 2 bad input, or a ledger, secret, store or file that cannot be used; 130
+interrupted.
 """
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find anomalies in records about people without exposing anyone.
+"""Find anomalies in records about people, with a promise that says who is protected and who is not.
 
 All public names are here. Each is imported when it is first used, so that ``import anonymaly`` loads nothing
 that the program does not need. ``__init__.pyi`` lists the names and the modules they are in.

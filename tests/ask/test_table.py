@@ -97,8 +97,10 @@ def test_what_cannot_be_written_is_explained(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ending \.xls"):
         table().write(tmp_path / "a.xls")
     (tmp_path / "a.csv").mkdir()
-    with pytest.raises(InputError, match="could not be written"):
+    with pytest.raises(InputError, match="is a folder"):
         table().write(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="could not be written"):
+        table().to_csv(tmp_path / "a.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 

@@ -12,6 +12,8 @@ import pandas
 import pytest
 import yaml
 
+from anonymaly import Curator
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -272,6 +274,7 @@ SHARED_BADLY = [
     ([*SAMPLE, "--epsilon", "0.5", "-o", "out.xlsx"], 2, "known format"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "out"], 2, "(none)"),
     ([*SAMPLE, "--epsilon", "0.5", "-o", "nowhere/out.csv"], 2, "no folder nowhere"),
+    ([*SAMPLE, "--epsilon", "0.5", "-o", "folder.csv"], 2, "folder.csv is a folder"),
     ([*SAMPLE[:3], "minors", *SAMPLE[4:], "--epsilon", "0.5"], 1, "declared no policy 'minors'"),
     ([*CELLS, "--by", "age"], 2, "Bins"),
     ([*CELLS, "--method", "magic"], 2, "auto"),
@@ -282,6 +285,7 @@ SHARED_BADLY = [
 def test_what_cannot_be_shared_is_explained_and_spends_nothing(
     run: Run, folder: Path, arguments: list[str], code: int, named: str
 ) -> None:
+    (folder / "folder.csv").mkdir()
     run("count", "patients.yaml", "--epsilon", "0.1")
     done = run(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
@@ -289,6 +293,26 @@ def test_what_cannot_be_shared_is_explained_and_spends_nothing(
     assert "Traceback" not in done.stderr
     assert _spent(run) == "0.1"
     assert not list(folder.glob("out*"))
+
+
+def test_an_answer_whose_file_cannot_be_written_any_more_is_said_to_be_kept(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "results").mkdir()
+    ask = Curator.ask
+
+    def ask_and_lose_the_folder(*given: Any, **options: Any) -> Any:
+        answer = ask(*given, **options)
+        (folder / "results").rmdir()
+        return answer
+
+    monkeypatch.setattr(Curator, "ask", ask_and_lose_the_folder)
+    lost = run(*SAMPLE, "--epsilon", "0.5", "-o", "results/out.csv")
+    assert lost.returncode == 2
+    assert "The answer was charged and is stored: asking for it again is free." in lost.stderr
+    monkeypatch.setattr(Curator, "ask", ask)
+    assert run(*SAMPLE, "--epsilon", "0.5", "-o", "out.csv").returncode == 0
+    assert _spent(run) == "0.5"
 
 
 def test_several_filters_are_counted_at_once_and_shown_as_a_table(run: Run) -> None:
@@ -371,6 +395,31 @@ def test_a_check_warns_of_a_policy_that_tells_nobody_apart(
     assert "ready" in done.stdout
     (warning,) = json.loads(run("check", "patients.yaml", "--json").stdout)["warnings"]
     assert who in warning
+
+
+PLACES = [
+    ("ledger: nowhere/p.ledger", "ledger", "there is no folder nowhere"),
+    ("anchor: nowhere/p.anchor", "anchor", "there is no folder nowhere"),
+    ("secret: nowhere/p.secret", "secret", "there is no folder nowhere"),
+    ("store: patients.csv/answers", "store", "is no folder"),
+    ("anchor: place", "anchor", "place is a folder"),
+]
+
+
+@pytest.mark.parametrize(("line", "name", "said"), PLACES, ids=str)
+def test_a_check_names_the_place_that_the_first_question_could_not_use(
+    run: Run, folder: Path, line: str, name: str, said: str
+) -> None:
+    (folder / "place").mkdir()
+    with (folder / "patients.yaml").open("a") as file:
+        file.write(line + "\n")
+    done = run("check", "patients.yaml")
+    assert done.returncode == 2
+    assert "ready" not in done.stdout
+    (line,) = [text for text in done.stdout.splitlines() if text.startswith(f"{name}: ") and said in text]
+    assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 2, f"it works, against {line}"
+    told = json.loads(run("check", "patients.yaml", "--json").stdout)
+    assert (told["ok"], said in told["places"][name]) == (False, True)
 
 
 def test_a_check_warns_of_line_breaks_in_quotes(run: Run, folder: Path) -> None:

@@ -120,6 +120,8 @@ BAD = [
     (["nothing.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "nothing.csv"),
     (["new.csv", "-o", "scores.txt", "--epsilon", "1"], 2, "scores.txt"),
     (["new.csv", "-o", "nowhere/scores.csv", "--epsilon", "1"], 2, "nowhere"),
+    (["new.csv", "-o", "folder.csv", "--epsilon", "1"], 2, "folder.csv is a folder"),
+    (["--model", "nowhere/model", "--epsilon", "1"], 2, "there is no folder nowhere"),
     (["taken.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "'score' already"),
     (["short.csv", "-o", "scores.csv", "--epsilon", "1"], 2, "no column 'bmi'"),
     (["broken.parquet", "-o", "scores.csv", "--epsilon", "1"], 2, "broken.parquet"),
@@ -135,6 +137,7 @@ def test_bad_input_is_explained_before_anything_is_spent(
     NEW.assign(score=1).to_csv(folder / "taken.csv", index=False)
     NEW[["age"]].to_csv(folder / "short.csv", index=False)
     (folder / "broken.parquet").write_bytes(b"PAR1")
+    (folder / "folder.csv").mkdir()
     run("count", "patients.yaml", "--epsilon", "0.1")
     done = run("score", "patients.yaml", *arguments)
     assert done.returncode == code, done.stdout + done.stderr

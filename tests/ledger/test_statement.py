@@ -129,6 +129,16 @@ def test_a_statement_does_not_call_absence_hidden_after_an_answer_that_may_show_
     assert "and, through the other questions, that one of them is absent" in told
 
 
+def test_a_statement_goes_on_saying_that_people_are_protected_one_row_at_a_time(curator: am.Curator) -> None:
+    """The promise to everyone says it, and what a narrower promise leaves of that one must say it as well."""
+    curator.ask(am.Count(epsilon=0.1))
+    assert "protected one row at a time" in words(curator.statement())
+    curator.ask(am.ShareSample(policy="adults", columns=["age"], epsilon=0.5))
+    assert "people with more than one row are protected one row at a time" in words(curator.statement())
+    curator.ask(am.ShareSample(policy="minors", columns=["age"], epsilon=0.5))
+    assert "people with more than one row are protected one row at a time" in words(curator.statement())
+
+
 def test_a_statement_names_the_versions_and_promises_in_every_one_of_them(tmp_path: Path) -> None:
     for version, ages in (("2025", [17.0, 40.0]), ("2026", [18.0, 41.0])):
         table = dataset(ages, version, rules={"adults": RULES["adults"]})

@@ -192,6 +192,23 @@ def replaced(*, rows: int | None = None) -> list[Relation]:
     ]
 
 
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_every_promise_about_rows_says_what_it_is_to_people_with_several(adjacency: Any) -> None:
+    def relations(rows: int | None) -> list[Relation]:
+        return [
+            SensitiveRecords("rare", MODEL, adjacency, rows),
+            SensitiveUnderPolicy("adults", POLICY, adjacency, rows),
+            SameValidContexts(QUESTION, adjacency, rows),
+        ]
+
+    for relation in (*relations(None), intersect(*relations(None), Everyone(adjacency))):
+        words = relation.does_not_protect()
+        assert words.count("; people with more than one row are protected one row at a time") == 1
+    assert Everyone(adjacency).does_not_protect().count("protected one row at a time") == 1
+    for relation in (*relations(2), intersect(*relations(2))):
+        assert "one row at a time" not in relation.does_not_protect()
+
+
 @pytest.mark.parametrize(("rows", "noun"), [(None, "record"), (2, "person")])
 def test_under_replace_every_promise_says_what_is_protected_and_that_the_number_is_not(
     rows: int | None, noun: str

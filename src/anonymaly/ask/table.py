@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from anonymaly.ask.store import KeptFile
-from anonymaly.core.files import appearing
+from anonymaly.core.files import appearing, why_not_written
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
@@ -187,9 +187,10 @@ def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
             field="output",
             next_step=f"Use one of {', '.join(WRITERS)}.",
         )
-    if not place.parent.is_dir():
+    problem = why_not_written(place)
+    if problem is not None:
         raise InputError(
-            f"there is no folder {place.parent}", field="output", next_step="Create it, or name another one."
+            problem, field="output", next_step="Name a file in a folder that is there and can be written to."
         )
     return writer
 

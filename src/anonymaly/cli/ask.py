@@ -23,7 +23,7 @@ from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
-from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
+from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json, still_kept
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
@@ -84,7 +84,8 @@ def _ask(
             result = curator.ask(query, analyst=analyst, repeat=repeat)
         if output is not None:
             # Only now, when the answer is committed: a file that appeared before could be a second draw.
-            result.value.write(output)
+            with still_kept():
+                result.value.write(output)
     if as_json:
         say_json(result.to_dict())
     else:

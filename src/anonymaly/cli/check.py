@@ -12,6 +12,7 @@ from anonymaly.ask import catalogue
 from anonymaly.ask.secret import AccountSecret, SecretFile, newest_check
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.files import why_not_made, why_not_written
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
@@ -33,7 +34,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     lines = dataset.check()
     catalogue.refuse_own(declared.questions)
     account = _account(declared, dataset, folder)
-    problems = [line for line in lines if line.problem is not None]
+    places = _unusable_places(declared, folder)
+    wrong = len(places) + sum(line.problem is not None for line in lines)
     rules = dataset.declaration.rules
     # Questions of other packages: whose they are, or why they cannot be asked.
     missing = {name: catalogue.problem(name) for name in declared.questions}
@@ -44,12 +46,13 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     if as_json:
         say_json(
             {
-                "ok": not problems,
+                "ok": not wrong,
                 "name": dataset.name,
                 "columns": [vars(line) for line in lines],
                 "rules": {name: rule.to_dict() for name, rule in rules.items()},
                 "questions": {name: origin and origin.to_dict() for name, origin in others.items()},
                 "warnings": warnings,
+                "places": places,
                 "remaining": None if account is None else to_text(account.remaining),
             }
         )
@@ -73,8 +76,10 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
         else:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
-        say("ready" if not problems else f"{len(problems)} to correct")
-    if problems:
+        for name, problem in places.items():
+            say(f"{name}: {problem}, so the first question would be refused")
+        say(f"{wrong} to correct" if wrong else "ready")
+    if wrong:
         raise typer.Exit(2)
 
 
@@ -90,6 +95,20 @@ def _trivial_policies(declaration: Declaration) -> list[str]:
                     "domain, so no question can cite it; correct it or the declared columns"
                 )
     return found
+
+
+def _unusable_places(declared: Manifest, folder: Path) -> dict[str, str]:
+    """Return what is wrong with where ledger, anchor, secret and answers are kept, or are to be."""
+    ledger, anchor = declared.ledger_location(folder), declared.place(folder, declared.anchor)
+    secret = Path(declared.secret_location(folder))
+    found = {
+        "ledger": None if "://" in ledger else why_not_written(Path(ledger)),
+        "anchor": None if anchor is None else why_not_written(Path(anchor)),
+        # One that is there is only read, and may lie where nobody writes.
+        "secret": None if secret.is_file() else why_not_written(secret),
+        "store": why_not_made(Path(declared.store_location(folder))),
+    }
+    return {name: problem for name, problem in found.items() if problem is not None}
 
 
 def _account(declared: Manifest, dataset: Dataset, folder: Path) -> Account | None:

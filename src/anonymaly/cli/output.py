@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from anonymaly.core.progress import listening
+from anonymaly.errors import InputError
 
 # A pipe or a file has no width; tables are folded for a terminal only.
 WIDTH = None if sys.stdout.isatty() else 200
@@ -51,6 +52,17 @@ def progress_bar() -> Iterator[None]:
 
         with listening(show):
             yield
+
+
+@contextmanager
+def still_kept() -> Iterator[None]:
+    """Add to the error of a file that cannot be written that what was paid for is not lost with it."""
+    try:
+        yield
+    except InputError as problem:
+        kept = "The answer was charged and is stored: asking for it again is free."
+        step = f"{problem.next_step} {kept}" if problem.next_step else kept
+        raise InputError(problem.problem, field=problem.field, next_step=step) from None
 
 
 def say(text: str) -> None:

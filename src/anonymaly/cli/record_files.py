@@ -100,14 +100,10 @@ class ScoreFile:
     def __init__(self, path: Path) -> None:
         self._path, self._kind = path, kind_of(path, "output")
         self._writer: Any = None
-        try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder", field="output", next_step="Name a file in it.")
+        with self._explained():
             self._partial = PartialFile(path.parent)
-        except OSError as problem:
-            raise InputError(
-                f"cannot write to {path.parent} ({type(problem).__name__})",
-                field="output",
-                next_step="Give a path in a folder that can be written to.",
-            ) from None
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add a batch."""
@@ -115,17 +111,29 @@ class ScoreFile:
         if self._writer is None:
             kind = pyarrow.csv.CSVWriter if self._kind == "csv" else pyarrow.parquet.ParquetWriter
             self._writer = kind(self._partial.file, batch.schema)
-        self._writer.write_batch(batch)
+        with self._explained():
+            self._writer.write_batch(batch)
 
     def __enter__(self) -> ScoreFile:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        with self._partial:
+        with self._partial, self._explained():
             if self._writer is not None:
                 self._writer.close()
             if kind is None and self._writer is not None:
                 self._partial.appear(self._path)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise InputError(
+                f"cannot write to {self._path.parent} ({type(problem).__name__})",
+                field="output",
+                next_step="Give a path in a folder that can be written to.",
+            ) from None
 
 
 def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:

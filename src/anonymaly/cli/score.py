@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer
 from anonymaly.cli.ask import Asked, Variation
-from anonymaly.cli.output import err, say, say_json
+from anonymaly.cli.output import err, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.files import why_not_written
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.space import read_numbers
@@ -34,7 +35,11 @@ Output = Annotated[
 ]
 ModelFile = Annotated[
     Path | None,
-    typer.Option("--model", help="Keep the model here; if it is there, use it, ask and pay nothing."),
+    typer.Option(
+        "--model",
+        help="Keep the model here; if it is there, use it, ask and pay nothing, whatever --preview, --repeat "
+        "and the method's options say; --epsilon and --columns must fit it.",
+    ),
 ]
 SCORE, UNUSUAL = "score", "unusual"
 
@@ -59,21 +64,18 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
             preview = curator.preview(query, repeat=asked.repeat)
             say_json(preview.to_dict()) if asked.as_json else say(str(preview))
             return
-        _check_files(records, query.columns, output)  # type: ignore[attr-defined]  # before anything is charged
+        # Before anything is charged.
+        _refuse_model_file(model)
+        _check_files(records, query.columns, output)  # type: ignore[attr-defined]
         answer = curator.ask(query, analyst=asked.analyst, repeat=asked.repeat)
         released, text = answer.value, str(answer)
         report = _without_numbers(answer)
         if model is not None:
-            released.save(model)
+            with still_kept():
+                released.save(model)
     if records is not None and output is not None:
-        try:
+        with still_kept() if "charged" in report else contextlib.nullcontext():
             report["records"] = _score_file(released, records, output)
-        except InputError as problem:
-            if "charged" not in report:
-                raise
-            kept = "The model was charged and is stored: asking for it again is free."
-            step = f"{problem.next_step} {kept}" if problem.next_step else kept
-            raise InputError(problem.problem, field=problem.field, next_step=step) from None
         report["output"] = str(output)
         text += f"\nscored {report['records']:,} records of {records} into {output}"
     if asked.as_json:
@@ -119,6 +121,14 @@ def _load(path: Path, asked: Asked) -> Model:
 def _without_numbers(answer: Answer) -> dict[str, Any]:
     """Return the answer as plain data; the model's numbers are in its file."""
     return {**answer.to_dict(), "value": dict(answer.value.describe())}
+
+
+def _refuse_model_file(path: Path | None) -> None:
+    problem = None if path is None else why_not_written(path)
+    if problem is not None:
+        raise InputError(
+            problem, field="model", next_step="Name a file in a folder that is there and can be written to."
+        )
 
 
 def _check_files(records: Path | None, columns: tuple[str, ...], output: Path | None) -> None:

@@ -50,6 +50,35 @@ def make_folder(path: Path, *, mode: int = 0o777) -> None:
     sync_folder(path.parent)
 
 
+def why_not_written(path: Path) -> str | None:
+    """Say why a file of this name cannot be written, as far as that can be known before; None if it can.
+
+    Examples
+    --------
+    >>> why_not_written(folder) == f"{folder} is a folder"
+    True
+    >>> why_not_written(folder / "answer.txt") is None
+    True
+    """
+    if path.is_dir():
+        return f"{path} is a folder"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    return None if _open_to_us(path.parent) else f"the folder {path.parent} cannot be written to"
+
+
+def why_not_made(folder: Path) -> str | None:
+    """Say why a folder cannot be made, with those it lies in, or written to; None if it can."""
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        return f"{nearest} is no folder"
+    return None if _open_to_us(nearest) else f"the folder {nearest} cannot be written to"
+
+
+def _open_to_us(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
 class PartialFile:
     """A new file under a name that nobody can guess, which gets its final name when it is complete.
 

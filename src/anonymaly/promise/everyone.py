@@ -65,6 +65,11 @@ class Everyone(Stepwise):
             return "people with more than one row, who are protected one row at a time"
         return "people with several ids, or with rows without one, who count as several persons"
 
+    @property
+    def row_by_row(self) -> str:
+        """Nothing more: they are all whom it leaves out."""
+        return ""
+
     def permitted(self, rules: Mapping[str, Rule]) -> bool:
         """Differential privacy needs no rule."""
         return True

@@ -101,6 +101,11 @@ class Intersection(Relation):
         )
         return "whoever any of these leaves out: " + _numbered(texts)
 
+    @property
+    def row_by_row(self) -> str:
+        """Once for all parts."""
+        return next((words for part in self.parts if (words := part.row_by_row)), "")
+
     def difference(self, factor: str) -> str:
         """Say it of ordered pairs, because a part may be one-sided."""
         falls = f"falls by a factor of at most {factor} in every change that all of these relations cover"

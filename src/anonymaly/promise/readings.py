@@ -99,6 +99,11 @@ class ValuesWithin(Relation):
         return f"readings outside the ranges, whose loss grows with their distance{more}"
 
     @property
+    def row_by_row(self) -> str:
+        """Nothing more: it speaks of readings, and never of people."""
+        return ""
+
+    @property
     def not_hidden(self) -> str:
         """Say it of readings."""
         return "; that a reading was sent is not hidden"

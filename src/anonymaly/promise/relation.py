@@ -74,11 +74,18 @@ class Relation(Value):
 
     def does_not_protect(self) -> str:
         """Say in plain words who is not, and what is hidden of nobody."""
-        return f"{self.leaves_out()}{self.not_hidden}"
+        return f"{self.leaves_out()}{self.row_by_row}{self.not_hidden}"
 
     @abstractmethod
     def leaves_out(self) -> str:
         """Say in plain words who is not protected."""
+
+    @property
+    def row_by_row(self) -> str:
+        """What a promise about rows is to people who have several, in words to append."""
+        return (
+            "" if self.rows is not None else "; people with more than one row are protected one row at a time"
+        )
 
     @property
     def not_hidden(self) -> str:
