@@ -43,7 +43,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
             command(*arguments, **options)
         except KeyboardInterrupt:
             err.print(
-                "interrupted; a question that was charged is finished by asking it again, at no further charge"
+                "interrupted; a question that was charged is finished by asking it again, free of charge"
             )
             raise typer.Exit(130) from None
 
@@ -106,14 +106,26 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Find anomalies in records about people without exposing anyone."""
+    """Find anomalies in records about people, with a promise that says who is protected, and who is not."""
+
+
+def _begin_log() -> None:
+    """Begin the owner's log, if the environment names a file for it."""
+    if log := os.environ.get("ANONYMALY_LOG"):
+        try:
+            logging.basicConfig(filename=log, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+        except OSError as problem:
+            raise InputError(
+                f"cannot write the log {log} ({type(problem).__name__})",
+                field="ANONYMALY_LOG",
+                next_step="Name a file in a folder that can be written to, or unset it.",
+            ) from None
 
 
 def run() -> None:
-    """Run the program; exit code 0 done, 1 refused, 2 bad input, 130 interrupted."""
-    if log := os.environ.get("ANONYMALY_LOG"):
-        logging.basicConfig(filename=log, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    """Run the program; exit code 0 done, 1 refused or failed, 2 bad input or place, 130 interrupted."""
     try:
+        _begin_log()
         app()
     except AnonymalyError as error:
         if "--json" in sys.argv:

@@ -71,9 +71,9 @@ def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def _stop_if_interrupted(problem: BaseException, expression: ir.Expr) -> None:
-    """Raise KeyboardInterrupt if that is what stopped a statement: a question that was interrupted stays open.
+    """Raise KeyboardInterrupt if that is what stopped a statement, so that its question stays open.
 
-    DuckDB may raise an error of its own in its place, and a question whose statement fails has failed for good.
+    DuckDB may raise an error of its own in its place, and a question whose statement fails has failed.
     """
     if isinstance(problem, KeyboardInterrupt) or isinstance(
         problem.__cause__ or problem.__context__, KeyboardInterrupt
