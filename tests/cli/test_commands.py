@@ -439,4 +439,4 @@ def test_interrupting_says_what_that_means(run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", interrupt)
     done = run("count", "patients.yaml", "--epsilon", "0.1")
     assert done.returncode == 130
-    assert "stays charged" in done.stderr
+    assert "finished by asking it again, free of charge" in done.stderr

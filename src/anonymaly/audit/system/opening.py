@@ -114,7 +114,7 @@ SOURCES: Mapping[str, tuple[Build, Sequence[Any], Sequence[Any]]] = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Opened:
     """How opening a table and counting in it end, and which records it has.
 
     How much is counted is noise, and no part of it.
@@ -123,7 +123,7 @@ class Outcome:
     words: str
     records: Counter[str] = field(default_factory=Counter)
 
-    def problem(self, before: Outcome, added: int) -> str | None:
+    def problem(self, before: Opened, added: int) -> str | None:
         """Say what is wrong if so many values were added to a table with another outcome."""
         if self.words != before.words:
             return f"{self.words} instead of {before.words}"
@@ -158,7 +158,7 @@ def opening_problems() -> Problems:
                     yield f"{source}, {kind}, odd value {place}: {problem}"
 
 
-def _outcomes(source: str, added: Sequence[Any], kinds: Iterable[str], folder: Path) -> Mapping[str, Outcome]:
+def _outcomes(source: str, added: Sequence[Any], kinds: Iterable[str], folder: Path) -> Mapping[str, Opened]:
     """Return how opening ends, under several declarations, if values are added to an ordinary table."""
     build, ordinary, _ = SOURCES[source]
     # Not at the end: some are read with what follows them.
@@ -166,15 +166,15 @@ def _outcomes(source: str, added: Sequence[Any], kinds: Iterable[str], folder: P
     return {kind: _outcome(build(values, folder), DOMAINS[kind]) for kind in kinds}
 
 
-def _outcome(table: Any, domain: Domain) -> Outcome:
+def _outcome(table: Any, domain: Domain) -> Opened:
     try:
         dataset = Dataset(table, name="opened", columns={"x": domain})
         bound = Count(where="x is null", epsilon=1).bind(dataset.with_adjacency("add_remove"))
         view = dataset.ready(bound.policy)
         bound.answer(view, Noise.seeded(0))
     except (AnonymalyError, StageFailure) as problem:
-        return Outcome(f"{type(problem).__name__}: {problem}")
-    return Outcome("an answer", Counter(map(repr, collect(view)["x"].to_pylist())))
+        return Opened(f"{type(problem).__name__}: {problem}")
+    return Opened("an answer", Counter(map(repr, collect(view)["x"].to_pylist())))
 
 
 def _guessed(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
