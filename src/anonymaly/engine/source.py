@@ -16,7 +16,7 @@ from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
-from anonymaly.engine.statements import one_at_a_time
+from anonymaly.engine.statements import EngineFailure, collect, one_at_a_time
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -183,3 +183,17 @@ def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
         guess = lookup.embedded().guess_types(_exact_paths(source), delimiter)
         return {name: guess.get(name, schema[name]) for name in names}
     return {name: schema[name] for name in schema.names}
+
+
+def read_sample(
+    source: str, table: str | None, rows: int
+) -> tuple[dict[str, dt.DataType], dict[str, list[str]]]:
+    """Return a table's types and some values of its text columns, for an owner who declares them."""
+    opened = Source(source, table, ()).table()
+    types = {name: opened.schema()[name] for name in opened.schema().names}
+    texts = [name for name, kind in types.items() if kind.is_string()]
+    try:
+        found = collect(opened.select(*texts).limit(rows)) if texts else {}
+    except EngineFailure:  # without values there is less to propose, and that is all
+        return types, {}
+    return types, {name: [text for text in found[name].to_pylist() if text is not None] for name in texts}
