@@ -11,7 +11,7 @@ import argparse
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -39,7 +39,7 @@ class MessyTable:
 
     def cells(self, rows: int) -> Iterator[list[Cell]]:
         """Return the rows: of each column what is written, and what a person reads."""
-        rng = random.Random(self.file)
+        rng = random.Random(self.file)  # noqa: S311  (invented rows)
         for number in range(rows):
             about = self.begin(rng, number)
             yield [write(rng, about) for write in self.columns.values()]
@@ -100,7 +100,9 @@ def day(about_key: str, *formats: str) -> Write:
         name = rng.choice(formats)
         fine = "%S" in name
         kept = moment if fine else moment.replace(second=0)
-        return moment.strftime(name), kept if "%M" in name else datetime(moment.year, moment.month, moment.day)
+        return moment.strftime(name), kept if "%M" in name else datetime(
+            moment.year, moment.month, moment.day
+        )
 
     return write
 
@@ -115,12 +117,12 @@ def of_row(key: str) -> Write:
     return lambda rng, about: (str(about[key]), None)
 
 
-# --- a hospital ------------------------------------------------------------------------------------------------
+# A hospital
 
 
 def _stay(rng: random.Random, number: int) -> dict[str, Any]:
     patient = max(0, number // 3 - rng.randrange(3))  # at most nine stays
-    own = random.Random(f"patient {patient}")  # what stays the same from stay to stay
+    own = random.Random(f"patient {patient}")  # noqa: S311  (what stays the same from stay to stay)
     admitted = datetime(2021, 1, 1) + timedelta(minutes=rng.randrange(3 * 365 * 24 * 60))
     analysed = admitted.replace(day=1 + admitted.day % 12)
     return {
@@ -218,7 +220,9 @@ _HOSPITAL: dict[str, Write] = {
     "LDL": sometimes_null(number(40, 250, 0, _plain(0))),
     "TSH": sometimes_null(number(0, 10, 2, _plain(2))),
     "Laktat": sometimes_null(number(0, 9, 1, _comma(1))),
-    "Status": sometimes_null(one_of({"home": ("home", "nach Hause"), "moved": ("verlegt",), "died": ("died", "†")})),
+    "Status": sometimes_null(
+        one_of({"home": ("home", "nach Hause"), "moved": ("verlegt",), "died": ("died", "†")})
+    ),
     "Mandant": text("Haus 1"),
 }
 HOSPITAL = MessyTable(
@@ -232,14 +236,14 @@ HOSPITAL = MessyTable(
 )
 
 
-# --- a sensor log ----------------------------------------------------------------------------------------------
+# A sensor log
 
 
 def _reading(rng: random.Random, number: int) -> dict[str, Any]:
-    start = datetime(2023, 10, 27, tzinfo=timezone.utc)
+    start = datetime(2023, 10, 27, tzinfo=UTC)
     moment = start + timedelta(seconds=rng.randrange(5 * 24 * 3600))
     if rng.random() < 0.1:  # from two to three o'clock, which that night has twice
-        moment = datetime(2023, 10, 29, 0, 0, tzinfo=timezone.utc) + timedelta(seconds=rng.randrange(7200))
+        moment = datetime(2023, 10, 29, 0, 0, tzinfo=UTC) + timedelta(seconds=rng.randrange(7200))
     return {"moment": moment, "household": f"H{number // 50:04}", "local": _clock(moment)}
 
 
@@ -286,13 +290,18 @@ SENSORS = MessyTable(
 )
 
 
-# --- card transactions -----------------------------------------------------------------------------------------
+# Card transactions
 
 
 def _payment(rng: random.Random, number: int) -> dict[str, Any]:
     customer = number // 40
     moment = datetime(2024, 1, 1) + timedelta(minutes=rng.randrange(366 * 24 * 60))
-    return {"number": f"T{number:08}", "customer": customer, "card": f"{customer:06}-{rng.randrange(3)}", "moment": moment}
+    return {
+        "number": f"T{number:08}",
+        "customer": customer,
+        "card": f"{customer:06}-{rng.randrange(3)}",
+        "moment": moment,
+    }
 
 
 def _amount(rng: random.Random, about: dict[str, Any]) -> Cell:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly init``: writes a manifest to fill in, or asks for what is in it. Bounds never come from rows."""
+"""``anonymaly init``: writes a manifest to fill in, or asks for it. Bounds never come from rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anonymaly.cli.guide.proposal import propose
 from anonymaly.cli.guide.sample import look
 from anonymaly.cli.guide.writing import Draft, open_fields, plain_draft, write
 from anonymaly.cli.output import AsJson, err, say, say_json
-from anonymaly.declare.manifest import read_yaml
+from anonymaly.declare.manifest import Manifest, read_yaml
 from anonymaly.errors import InputError
 
 Table = Annotated[str | None, typer.Option("--table", help="The table, when the source is a database.")]
@@ -24,13 +24,12 @@ Output = Annotated[
     str | None, typer.Option("--output", "-o", help="Where to write; by default NAME.yaml here.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")]
-Guided = Annotated[
-    bool, typer.Option("--guided", help="Ask for everything on the terminal, with suggestions.")
-]
+Guided = Annotated[bool, typer.Option("--guided", help="Ask on the terminal, with suggestions.")]
 Answers = Annotated[
     str | None,
     typer.Option(
-        "--answers", help="A YAML file of answers, by the keys that --guided shows; the rest is as suggested."
+        "--answers",
+        help="A YAML file of answers, by the keys that --guided asks; without it the rest is as suggested.",
     ),
 ]
 Answer = Annotated[
@@ -103,11 +102,15 @@ def _finish(draft: Draft, path: Path, as_json: bool) -> None:
     if as_json:
         columns = {column.column: column.found for column in draft.columns}
         say_json({"manifest": str(path), "columns": columns, "open": unfinished})
-        return
-    say(f"Wrote {path}.")
-    if unfinished:
-        say(f'Replace every "?" by what is publicly known ({len(unfinished)}): {", ".join(unfinished)}')
-    say(f"Then run: anonymaly check {path}")
+    elif unfinished:
+        say(f"Wrote {path}. Open in {len(unfinished)} places: {', '.join(unfinished)}")
+        say(f'Replace every "?" by what is publicly known, then run: anonymaly check {path}')
+    else:
+        say(f"Wrote {path}. Nothing is open. Now run: anonymaly check {path}")
+        say(f"How each column is read, before anything is charged: anonymaly inspect columns {path}")
+    if not unfinished:
+        # Answers can be right one by one and not together: a word for null that is also a category.
+        Manifest.load(path).dataset(path.parent)
 
 
 def _name(text: str) -> str:

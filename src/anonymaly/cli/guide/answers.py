@@ -15,11 +15,18 @@ from anonymaly.cli.guide.proposal import OUT, Proposal
 from anonymaly.declare.domain import read_domain, read_moment
 from anonymaly.errors import InputError
 
-COLUMN_ANSWERS = (
-    "0 to 120; 2020-01-01 to 2026-12-31; A, B, C; Male = M = m, Female = F; A, B; other Rest; file wards.csv; "
-    "flag; unbounded; opaque; out; ?"
+COLUMN_ANSWERS = """\
+A line may become, for example:
+  numbers   0 to 120                    unbounded: no publicly known bounds
+  dates     2020-01-01 to 2026-12-31
+  texts     A, B, C                     with other spellings: Male = M = m, Female = F
+            A, B; other Rest            all others as one
+            file wards.csv              one value a line, for long lists
+  any       flag: true or false         opaque: passed on, never looked into
+            out: no question sees it    ?: to be said later"""
+_ADVICE = (
+    "Answer as in 0 to 120 (numbers or dates), A, B, C, file NAME.csv, flag, unbounded, opaque, out or ?."
 )
-_ADVICE = f"Answer like one of these: {COLUMN_ANSWERS}"
 # How values are written stays with a column whose kind changes, as far as it fits.
 _READ = {
     "interval": ("decimal", "thousands", "signs", "nulls", "trim"),
@@ -31,7 +38,7 @@ _READ = {
 }
 
 
-def read_column(text: str, proposal: Proposal) -> Proposal:
+def read_column(text: str, proposal: Proposal) -> Proposal:  # noqa: PLR0911  (one for each kind of answer)
     """Return a column as the owner's answer declares it."""
     answer = text.strip()
     if answer.casefold() in (OUT, "leave out", "no"):
@@ -175,7 +182,7 @@ def _full(answer: str, proposal: Proposal) -> Proposal:
 
 
 def _checked(proposal: Proposal) -> Proposal:
-    """Return the column if it can be declared so; files of values are beside the manifest, which is not yet."""
+    """Return the column if it can be declared so; files of values are found from the manifest alone."""
     if not proposal.is_open and not isinstance(proposal.fields.get("values"), dict):
         read_domain(proposal.declared(), field="")
     return proposal

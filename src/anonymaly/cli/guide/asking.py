@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from rich.text import Text
@@ -69,6 +69,10 @@ class Asker:
             except InputError as error:
                 out.print(f"  {error.problem}. {error.next_step}", markup=False)
 
+    def know(self, keys: Iterable[str]) -> None:
+        """Remember keys that may be answered though they are not asked, for advice on misspelt ones."""
+        self._keys.extend(keys)
+
     def confirm(self, key: str, suggestion: bool = True) -> bool:
         """Ask for yes or no."""
         return self.ask(key, "yes" if suggestion else "no", _yes)
@@ -82,7 +86,9 @@ class Asker:
             raise InputError(
                 "is no question of this dialogue",
                 field=f"answers.{key}",
-                next_step=f"Did you mean {near[0]}?" if near else f"Asked were: {', '.join(self._keys)}.",
+                next_step=f"Did you mean {near[0]}?"
+                if near
+                else f"Known are: {', '.join(dict.fromkeys(self._keys))}.",
             )
 
 

@@ -36,9 +36,7 @@ FEW = 6  # columns that are asked about one by one without another question
 
 def guide(asker: Asker, name: str, source: str, place: str, table: str | None) -> Draft:
     """Ask the owner and return the manifest they decided on; ``place`` is the source as the file names it."""
-    asker.say(
-        "Suggestions stand in brackets; Enter takes them, ? leaves a thing open, Ctrl-C writes nothing."
-    )
+    asker.say("Suggestions are in brackets: Enter takes them, ? leaves a thing open, Ctrl-C writes nothing.")
     asker.say("Bounds and categories are suggested by names, never by rows: say what is publicly known.")
     sample = _file(asker, source, table)
     proposal, zone, breaks = _form(asker, sample)
@@ -74,10 +72,8 @@ def _file(asker: Asker, source: str, table: str | None) -> Sample:
         return sample
     asker.heading("The file")
     mark = " with a byte order mark" if sample.mark else ""
-    asker.say(
-        f"It is written in {sample.encoding}{mark}, fields are parted by {flow(sample.delimiter)}, and its first "
-        f"line names {len(sample.names)} columns. Looked at: {sample.rows:,} rows, for how they are written."
-    )
+    asker.say(f"It is written in {sample.encoding}{mark}, and fields are parted by {flow(sample.delimiter)}.")
+    asker.say(f"Its first line names {len(sample.names)} columns; {sample.rows:,} rows were looked at.")
     if sample.encoding in ENCODINGS and asker.confirm("file"):
         return sample
     encoding = asker.ask("encoding", str(sample.encoding), _encoding)
@@ -99,10 +95,8 @@ def _form(asker: Asker, sample: Sample) -> tuple[TableProposal, str | None, bool
         zone = asker.ask("zone", "UTC", lambda text: Reading(zone=text).zone)
     breaks: bool | None = False if sample.is_text else None
     if sample.line_breaks:
-        asker.say(
-            "Values in quotes seem to hold line breaks. If a record may go on over several lines, one open"
-        )
-        asker.say("quote changes how all lines after it are read, and no noise hides that; Parquet is safer.")
+        asker.say("Values in quotes seem to hold line breaks. If a record may go on over several lines, one")
+        asker.say("open quote changes how all lines after it are read, and no noise hides that.")
         breaks = asker.confirm("line_breaks")
     return proposal, zone, breaks
 
@@ -110,13 +104,11 @@ def _form(asker: Asker, sample: Sample) -> tuple[TableProposal, str | None, bool
 def _person(asker: Asker, proposal: TableProposal) -> tuple[str | None, int | None]:
     """Ask whose rows they are."""
     asker.heading("Who is a person?")
+    asker.say("A promise protects a person with all their rows. Which column is the same in all rows of one")
     asker.say(
-        "A promise protects a person with all their rows. Which column is the same in all rows of one person,"
+        "person, and in nobody else's? With none, each row counts as a person of its own, and whoever has"
     )
-    asker.say(
-        "and in nobody else's? With none, each row is protected by itself, and a person of ten rows ten times"
-    )
-    asker.say("as little.")
+    asker.say("several rows is protected less.")
     names = list(proposal.sample.names)
     person = asker.ask(
         "person",
@@ -126,9 +118,9 @@ def _person(asker: Asker, proposal: TableProposal) -> tuple[str | None, int | No
     if person is None:
         return None, None
     asker.say(
-        "How many rows has one person at most? Of more, the rest is cut off. The noise grows with the number,"
+        "How many rows has one person at most? Further ones are cut off, and noise grows with the number, so"
     )
-    asker.say("so say how many are usual, as anybody would guess; do not count them in the table.")
+    asker.say("say how many are usual, as anybody would guess; do not count them in the table.")
     return person, asker.ask("max_rows", UNDECLARED, read_count)
 
 
@@ -137,8 +129,9 @@ def _columns(asker: Asker, proposal: TableProposal, person: str | None) -> list[
     columns = list(proposal.columns)
     asker.heading(f"What is public about the {len(columns)} columns?")
     asker.show(_table(columns, person))
-    asker.say(f"A line may become, for example: {COLUMN_ANSWERS}")
-    asker.say('"out" leaves a column out: no question sees it. Which lines are to be changed? (3 7-9)')
+    asker.know(f"columns.{column.column}" for column in columns)
+    asker.say(COLUMN_ANSWERS)
+    asker.say("Which lines are to be changed, such as 3 7-9? What is still ? is asked next.")
     wanted = asker.ask("change", "none", lambda text: read_lines(text, proposal.sample.names))
     for number, column in enumerate(columns):
         if number in wanted or asker.is_given(f"columns.{column.column}"):
@@ -159,10 +152,7 @@ def _choices(asker: Asker, columns: list[Proposal]) -> None:
         if column.choices:
             groups.setdefault(_choice_key(column), []).append(number)
     for key, members in groups.items():
-        names = ", ".join(columns[number].column for number in members)
-        asker.say(
-            f"{names}: what is seen of {'it' if len(members) == 1 else 'them'} can be read in several ways."
-        )
+        asker.say(f"{_names(columns, members)}: the rows that were looked at can be read in two ways.")
         asker.say(_EXPLAINED[key])
         chosen = asker.ask(key, UNDECLARED, functools.partial(_choice, key))
         for number in members:
@@ -170,7 +160,7 @@ def _choices(asker: Asker, columns: list[Proposal]) -> None:
 
 
 _EXPLAINED = {
-    "day_or_month": "Is 03/04/2020 the 3rd of April (day first: day) or the 4th of March (month first: month)?",
+    "day_or_month": "Is 03/04/2020 the 3rd of April (day: the day is first) or the 4th of March (month)?",
     "thousands": "Is 1,234 (or 1.234) more than a thousand (yes), or between one and two (no)?",
 }
 
@@ -235,9 +225,9 @@ def _one(asker: Asker, column: Proposal, suggestion: str) -> Proposal:
 def _budget(asker: Asker) -> str:
     asker.heading("A budget")
     asker.say(
-        "ε limits what all answers together may tell about a person. Somebody who thinks it as likely as not"
+        "ε limits what all answers together may tell about a person. Somebody who thinks it as likely as"
     )
-    asker.say("that Anna is in the table can afterwards be sure of it by at most:")
+    asker.say("not that Anna is in the table can afterwards be sure of it by at most:")
     likely = [(epsilon, math.exp(epsilon) / (1 + math.exp(epsilon))) for epsilon in (0.1, 0.5, 1, 2, 5)]
     asker.say("  " + ", ".join(f"ε = {epsilon}: {share:.1%}" for epsilon, share in likely))
     asker.say("A count costs about 0.1. The budget can be raised later, and never lowered.")
@@ -276,14 +266,23 @@ def _delimiter(text: str) -> str:
 
 def _table(columns: Sequence[Proposal], person: str | None) -> Table:
     table = Table(box=None, pad_edge=False)
-    for title in ("", "column", "public", "written (seen in the file)", "suggested by its name as"):
+    for title in ("", "column", "public", "written, as seen in the file", "by its name"):
         table.add_column(title)
     for number, column in enumerate(columns, start=1):
-        role = "the person; " if column.column == person else ""
-        table.add_row(
-            *plain(str(number), column.column, f"{role}{_short(column)}", ", ".join(column.seen), column.why)
-        )
+        public = "whose row it is" if column.column == person else _shortest(column)
+        why = column.why.removesuffix(" by its name")
+        table.add_row(*plain(str(number), column.column, public, ", ".join(column.seen), why))
     return table
+
+
+def _shortest(column: Proposal) -> str:
+    """Return a column's declaration for a table: without other spellings."""
+    if column.type == "flag":
+        return "flag (true or false)"
+    if "same" not in column.read:
+        return _short(column)
+    read = {name: item for name, item in column.read.items() if name != "same"}
+    return _short(replace(column, read=read)) + ", in many spellings"
 
 
 def _short(column: Proposal) -> str:

@@ -99,8 +99,8 @@ def _matches(phrases: str) -> re.Pattern[str]:
 
 
 _MOMENT = _matches(
-    "time, timestamp, ts, date, datetime, day, epoch, unix, at, on, when, created, updated, modified, recorded, "
-    "zeitpunkt, zeitstempel, uhrzeit, seit, *zeit, *datum, *time"
+    "time, timestamp, ts, date, datetime, day, epoch, unix, at, on, when, created, updated, modified, "
+    "recorded, zeitpunkt, zeitstempel, uhrzeit, seit, *zeit, *datum, *time"
 )
 
 
@@ -130,53 +130,24 @@ SEX = {
 }
 _BLOOD = ["A+", "A-", "B+", "B-", "AB+", "AB-", "0+", "0-"]
 _CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK", "DKK", "PLN"]
-_ID_OF = [
-    "visit",
-    "case",
-    "patient",
-    "customer",
-    "account",
-    "card",
-    "order",
-    "invoice",
-    "receipt",
-    "transaction",
-    "booking",
-    "record",
-    "row",
-    "serial",
-    "contract",
-    "document",
-    "encounter",
-    "insurance",
-    "fall",
-    "patienten",
-    "kunden",
-    "konto",
-    "karten",
-    "rechnungs",
-    "beleg",
-    "auftrags",
-    "vertrags",
-    "aufnahme",
-    "personal",
-    "mitglieds",
-    "buchungs",
-    "versicherten",
-    "krankenkassen",
+_ID_OF = (
+    "visit", "case", "patient", "customer", "account", "card", "order", "invoice", "receipt",
+    "transaction", "booking", "record", "row", "serial", "contract", "document", "encounter",
+    "insurance", "fall", "patienten", "kunden", "konto", "karten", "rechnungs", "beleg", "auftrags",
+    "vertrags", "aufnahme", "personal", "mitglieds", "buchungs", "versicherten", "krankenkassen",
     "steuer",
-]
+)  # fmt: skip
 # The first that matches counts: an id before an amount, a date of birth before an age.
 _ROWS: Sequence[tuple[str, Suggestion]] = (
     (
-        "email, e mail, =mail, phone, telephone, telefon, tel, fax, mobile, mobil, handy, ip, mac address, "
-        "address, adresse, street, strasse, anschrift, *strasse, *adresse, *telefon",
+        "email, e mail, =mail, phone, telephone, telefon, tel, fax, mobile, mobil, handy, ip, mac "
+        "address, address, adresse, street, strasse, anschrift, *strasse, *adresse, *telefon",
         Suggestion("a contact", "id"),
     ),
     (
-        "=name, =namen, full name, first name, last name, surname, forename, middle name, maiden name, given name, "
-        "family name, patient name, customer name, holder name, user name, doctor name, vorname, nachname, "
-        "familienname, geburtsname, patientenname, kundenname, nutzername",
+        "=name, =namen, full name, first name, last name, surname, forename, middle name, maiden "
+        "name, given name, family name, patient name, customer name, holder name, user name, doctor "
+        "name, vorname, nachname, familienname, geburtsname, patientenname, kundenname, nutzername",
         Suggestion("a name of somebody", "id"),
     ),
     (
@@ -184,15 +155,16 @@ _ROWS: Sequence[tuple[str, Suggestion]] = (
         Suggestion("an identifying number", "id"),
     ),
     (
-        "id, ids, uuid, guid, hash, token, pseudonym, identifier, =card, =karte, =account, =konto, =row, =zeile, "
-        "=nr, =no, lfd nr, laufende nummer, "
+        "id, ids, uuid, guid, hash, token, pseudonym, identifier, =card, =karte, =account, =konto, "
+        "=row, =zeile, =nr, =no, lfd nr, laufende nummer, "
         + ", ".join(f"{whose} {word}" for whose in _ID_OF for word in ("no", "nr", "number", "nummer")),
         Suggestion("an id", "id"),
     ),
     (
-        "*note, *notes, *comment, *comments, *remark, *remarks, *description, *text, *memo, *message, =subject, "
-        "*reason, *history, *narrative, *bemerkung, *bemerkungen, *kommentar, *anmerkung, *anmerkungen, *notiz, "
-        "*notizen, *beschreibung, *befund, *anamnese, *verwendungszweck, *hinweis, *hinweise, *begruendung",
+        "*note, *notes, *comment, *comments, *remark, *remarks, *description, *text, *memo, *message, "
+        "=subject, *reason, *history, *narrative, *bemerkung, *bemerkungen, *kommentar, *anmerkung, "
+        "*anmerkungen, *notiz, *notizen, *beschreibung, *befund, *anamnese, *verwendungszweck, "
+        "*hinweis, *hinweise, *begruendung",
         Suggestion("free text", "free text"),
     ),
     (
@@ -225,8 +197,8 @@ _ROWS: Sequence[tuple[str, Suggestion]] = (
     ),
     ("respiratory rate, resp rate, atemfrequenz", _between("breaths per minute", 0, 100)),
     (
-        "%, percent, prozent, pct, humidity, feuchte, luftfeuchte, luftfeuchtigkeit, spo 2, sp o 2, saettigung, "
-        "saturation, battery, batterie, akku",
+        "%, percent, prozent, pct, humidity, feuchte, luftfeuchte, luftfeuchtigkeit, spo 2, sp o 2, "
+        "saettigung, saturation, battery, batterie, akku",
         _between("a percentage", 0, 100),
     ),
     ("=ph, ph wert, ph value", _between("a pH value", 0, 14)),
@@ -237,13 +209,14 @@ _ROWS: Sequence[tuple[str, Suggestion]] = (
     ("=month, =monat", _between("a month", 1, 12)),
     ("pain score, pain scale, schmerzskala, =pain, =schmerz", _between("a scale from 0 to 10", 0, 10)),
     (
-        "€, $, £, eur, usd, chf, gbp, cost, costs, price, amount, balance, fee, total, revenue, salary, income, "
-        "charge, charges, payment, *kosten, *preis, *betrag, summe, saldo, umsatz, gehalt, einkommen, zuzahlung",
+        "€, $, £, eur, usd, chf, gbp, cost, costs, price, amount, balance, fee, total, revenue, "
+        "salary, income, charge, charges, payment, *kosten, *preis, *betrag, summe, saldo, umsatz, "
+        "gehalt, einkommen, zuzahlung",
         _above_zero("an amount of money"),
     ),
     (
-        "count, number of, quantity, visits, days, duration, stay, minutes, distance, km, anzahl, menge, tage, dauer, "
-        "verweildauer, minuten, entfernung",
+        "count, number of, quantity, visits, days, duration, stay, minutes, distance, km, anzahl, "
+        "menge, tage, dauer, verweildauer, minuten, entfernung",
         _above_zero("a quantity"),
     ),
 )

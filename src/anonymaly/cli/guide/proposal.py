@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from anonymaly.cli.guide.forms import Form, null_markers, sniff
@@ -22,6 +23,7 @@ from anonymaly.engine import reading as words
 from anonymaly.engine.dates import ISO
 
 OUT = "out"  # the type of a column that no question sees
+EXAMPLE, AMBIGUOUS = datetime(2020, 12, 31, 18, 30), datetime(2020, 4, 3)
 EVERY_DAY = {"start": "1900-01-01", "end": "2099-12-31"}
 
 
@@ -29,8 +31,8 @@ EVERY_DAY = {"start": "1900-01-01", "end": "2099-12-31"}
 class Proposal:
     """What is proposed for a column.
 
-    ``fields`` is what is public about it, suggested by its name; a "?" in it is the owner's to say. ``read`` is
-    how its values are written, as seen in the file. ``choices`` are readings of which the sample fits several.
+    ``fields`` is what is public about it, suggested by its name; a "?" in it is the owner's to say. ``read``
+    is how its values are written, as seen in the file. ``choices`` are readings that all fit the sample.
     """
 
     column: str
@@ -118,7 +120,7 @@ def propose(sample: Sample, nulls: Sequence[str] | None = None) -> TableProposal
 
 def has_open(data: Any) -> bool:
     """Say whether there is a "?" anywhere in plain data."""
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return any(has_open(item) for item in data.values())
     return any(has_open(item) for item in data) if isinstance(data, list | tuple) else data == UNDECLARED
 
@@ -141,7 +143,7 @@ def _of_type(name: str, kind: Any) -> Proposal:
     return Proposal(name, OUT, why=f"no question looks into {found}", found=found)
 
 
-def _of_text(name: str, form: Form) -> Proposal:
+def _of_text(name: str, form: Form) -> Proposal:  # noqa: PLR0911  (one for each kind)
     """Propose by what a column's texts look like, and by its name."""
     named = suggest(name)
     if named is not None and named.role is not None:
@@ -191,12 +193,22 @@ def _moment(name: str, form: Form, named: Suggestion | None) -> Proposal:
     certain = list(form.dates.formats)
     if form.dates.choices:
         options = tuple({"dates": [*certain, *chosen]} for chosen in zip(*form.dates.choices, strict=True))
-        seen = (f"both {options[0]['dates'][-1]} and {options[1]['dates'][-1]} fit",)
+        shown = " and ".join(option["dates"][-1] for option in options)
+        seen = (f"both {shown} fit, as in {AMBIGUOUS.strftime(options[0]['dates'][-1])}",)
         return Proposal(name, "timestamps", fields, {"dates": [*certain, UNDECLARED]}, options, why, "", seen)
     offsets = form.dates.offsets
-    seen = () if certain == [ISO] and not offsets else (" or ".join(certain) + " with offsets" * offsets,)
+    seen = (
+        ()
+        if certain == [ISO] and not offsets
+        else (" or ".join(map(_like, certain)) + ", with offsets" * offsets,)
+    )
     read = {"dates": certain} if seen else {}
     return Proposal(name, "timestamps", fields, read, why=why, seen=seen, offsets=offsets)
+
+
+def _like(name: str) -> str:
+    """Show a format by the last day of a year, which is not read from any row."""
+    return "2020-12-31" if name == ISO else EXAMPLE.strftime(name)
 
 
 def _numbers_read(form: Form) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
@@ -261,10 +273,10 @@ def _said(name: str, item: Any) -> str:
 def _categories(name: str, form: Form, named: Suggestion) -> Proposal:
     fields, read = dict(named.fields), dict(named.read)
     numbers = form.numbers is not None and not form.numbers.codes and form.kind != "text"
-    if form.kind != "nothing" and numbers != all(isinstance(value, int) for value in fields["values"]):
-        if UNDECLARED not in fields["values"]:
-            seen = (f"named like {named.why}, but {'numbers' if numbers else 'text'}",)
-            return Proposal(name, "categories", _blank("categories"), why=named.why, seen=seen)
+    known = UNDECLARED not in fields["values"] and form.kind != "nothing"
+    if known and numbers != all(isinstance(value, int) for value in fields["values"]):
+        seen = (f"named like {named.why}, but {'numbers' if numbers else 'text'}",)
+        return Proposal(name, "categories", _blank("categories"), why=named.why, seen=seen)
     return Proposal(name, "categories", fields, read, why=named.why, advice=named.advice)
 
 

@@ -80,7 +80,7 @@ def _text(known: Mapping[str, Domain | None], text: str) -> str:
 
 def _anomaly_model(asker: Asker, known: Mapping[str, Domain | None]) -> dict[str, Any]:
     asker.say(
-        "By which numbers are records compared? How near is near, and how many near ones has an anomaly at most?"
+        "By which numbers are records compared, how near is near, and how many near ones has an anomaly?"
     )
     numbers = [name for name, domain in known.items() if domain is not None and domain.kind == "number"]
     columns = asker.ask(
@@ -115,7 +115,7 @@ def _names_or_any(known: Mapping[str, Domain | None], text: str) -> list[str] | 
     return None if text.casefold() == "any" else _names(known, text)
 
 
-_NAMES = {"policy": "open", "anomaly_model": "rare", "same_contexts": "groups"}
+_NAMES = {"policy": "not_sensitive", "anomaly_model": "rare", "same_contexts": "groups"}
 _FIELDS: dict[str, Callable[[Asker, Mapping[str, Domain | None]], dict[str, Any]]] = {
     "policy": _policy,
     "anomaly_model": _anomaly_model,

@@ -13,6 +13,7 @@ import yaml
 
 from anonymaly.cli.guide.names import UNDECLARED
 from anonymaly.cli.guide.proposal import OUT, Proposal, TableProposal, has_open
+from anonymaly.cli.guide.sample import ENCODINGS
 
 CONFIRM = "seen in the file: confirm"
 # What each rule allows, and what the people concerned give up.
@@ -60,7 +61,7 @@ def plain_draft(name: str, source: str, table: str | None, proposal: TablePropos
         source,
         proposal.columns,
         table=table,
-        file=file_form(proposal),
+        file=_readable(file_form(proposal)),
         line_breaks=proposal.sample.line_breaks if proposal.sample.is_text else None,
         reading=reading_of(proposal),
         suggested_person=proposal.person,
@@ -73,6 +74,11 @@ def file_form(proposal: TableProposal) -> dict[str, str]:
     if not sample.is_text or (sample.encoding, sample.delimiter) == ("utf-8", ","):
         return {}
     return {"encoding": sample.encoding or "utf-8", "delimiter": sample.delimiter or ","}
+
+
+def _readable(form: dict[str, str]) -> dict[str, str]:
+    """Leave an encoding open that cannot be read: the file must be converted."""
+    return {**form, "encoding": UNDECLARED} if form and form["encoding"] not in ENCODINGS else form
 
 
 def reading_of(proposal: TableProposal, zone: str | None = None) -> dict[str, Any]:
@@ -100,6 +106,7 @@ def open_fields(draft: Draft) -> list[str]:
         parts = [name for name, item in shown.declared().items() if has_open(item)]
         if column.type != OUT and parts:
             found.append(f"{column.column} ({', '.join(parts)})")
+    found += ["file"] if has_open(draft.file) else []
     found += [f"rules.{name}" for name, rule in draft.rules.items() if has_open(rule)]
     if draft.person is not None and draft.max_rows is None:
         found.append("max_rows")
@@ -135,8 +142,11 @@ def _is_plain(text: str) -> bool:
 
 
 def _lines(draft: Draft) -> Iterator[str]:
-    yield '# What is public about this table. Replace every "?" by what is publicly known. Never look up bounds or'
-    yield "# categories in the rows: the promise of every answer requires that they do not depend on anybody."
+    yield "# What is public about this table."
+    if open_fields(draft):
+        yield '# Replace every "?" by what is publicly known.'
+    yield "# Never look up bounds or categories in the rows: the promise of every answer requires that they"
+    yield "# do not depend on anybody. How the file is read may be looked up, and should be."
     yield f"name: {flow(draft.name)}"
     yield 'version: "1"'
     yield f"source: {flow(draft.source)}"
@@ -145,6 +155,8 @@ def _lines(draft: Draft) -> Iterator[str]:
     remark = "" if draft.confirmed else f"  # {CONFIRM}"
     if draft.file:
         yield f"file: {flow(draft.file)}{remark}"
+        if has_open(draft.file):
+            yield "# It seems to be windows-1252. Convert it: iconv -f windows-1252 -t UTF-8 OLD > NEW"
     if draft.line_breaks is not None:
         yield from _line_breaks(draft)
     if draft.rows is None:
@@ -163,7 +175,8 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield ""
     yield from _rules(draft)
     yield ""
-    yield f"budget: {flow(draft.budget)}  # the most epsilon that all answers together may cost, such as 2.0"
+    budget = flow(UNDECLARED) if draft.budget == UNDECLARED else draft.budget
+    yield f"budget: {budget}  # the most epsilon that all answers together may cost, such as 2.0"
     yield "adjacency: add_remove"
     yield f"ledger: {flow(draft.name + '.ledger')}"
 
@@ -178,7 +191,7 @@ _READING = {
 
 def _line_breaks(draft: Draft) -> Iterator[str]:
     if draft.confirmed and draft.line_breaks:
-        yield "line_breaks: true  # in values in quotes; one open quote changes how all lines after it are read"
+        yield "line_breaks: true  # one open quote changes how all lines after it are read"
     elif draft.line_breaks:
         yield f"# {CONFIRM}: values in quotes hold line breaks. Each line is one record, unless you say:"
         yield "# line_breaks: true  # then one open quote changes how all lines after it are read"
@@ -207,7 +220,8 @@ def _columns(draft: Draft) -> Iterator[str]:
         remarks = "; ".join(_remarks(column, draft.confirmed))
         comment = f"  # {remarks}" if remarks else ""
         if column.type == OUT:
-            yield f"  # {flow(column.column)}: {{type: opaque}}  # left out{f': {remarks}' if remarks else ''}"
+            said = f"left out: {remarks}" if remarks else "left out"
+            yield f"  # {flow(column.column)}: {{type: opaque}}  # {said}"
         else:
             yield f"  {flow(column.column)}: {flow(shown.declared())}{comment}"
     if all(column.type == OUT for column in draft.columns):
@@ -247,7 +261,7 @@ def _rules(draft: Draft) -> Iterator[str]:
         for name, rule in draft.rules.items():
             yield f"  {flow(name)}: {flow(rule)}  # {RULES[str(rule['type'])][1]}"
         return
-    yield "# Relaxed promises that askers may cite, such as these. Each protects fewer people than no rule does."
+    yield "# Relaxed promises that askers may cite, such as these. Each protects fewer people."
     yield "# rules:"
     for example, gives_up in RULES.values():
         yield f"#   {example}"
