@@ -100,7 +100,7 @@ def _finish(draft: Draft, path: Path, as_json: bool) -> None:
         ) from None
     unfinished = open_fields(draft)
     if as_json:
-        columns = {column.column: column.found for column in draft.columns}
+        columns = {column.column: column.type for column in draft.columns}
         say_json({"manifest": str(path), "columns": columns, "open": unfinished})
     elif unfinished:
         say(f"Wrote {path}. Open in {len(unfinished)} places: {', '.join(unfinished)}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -112,12 +112,6 @@ class DuckDB(Engine):
             **(quoted if line_breaks else whole),
         )
         return read if line_breaks else lines.records(read, names, delimiter)
-
-    def guess_types(self, paths: Sequence[str], delimiter: str) -> Mapping[str, dt.DataType]:
-        """Guess the types of text files from their beginning, as a suggestion to the owner."""
-        table = _in_memory().read_csv(list(paths), delim=delimiter, header=True, ignore_errors=True)
-        guessed: Mapping[str, dt.DataType] = table.schema()
-        return guessed
 
     def open_parquet(self, paths: Sequence[str]) -> tuple[ir.Table, dict[str, str]]:
         """Open Parquet files, and return the columns that have no type of their own."""

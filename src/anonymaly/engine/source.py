@@ -186,20 +186,6 @@ def _exact_paths(path: str) -> list[str]:
     return [glob.escape(file) for file in find_files(path)]
 
 
-def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
-    """Return a table's column names and types, for an owner who is about to declare them.
-
-    A text file has no types, so they are guessed from its beginning, as a suggestion.
-    """
-    opened = Source(source, table, ())
-    schema = opened.table().schema()
-    if opened._file_kind == "text":
-        names, delimiter = common_header(find_files(source))
-        guess = lookup.embedded().guess_types(_exact_paths(source), delimiter)
-        return {name: guess.get(name, schema[name]) for name in names}
-    return {name: schema[name] for name in schema.names}
-
-
 def read_sample(
     source: str, table: str | None, rows: int
 ) -> tuple[dict[str, dt.DataType], dict[str, list[str]]]:

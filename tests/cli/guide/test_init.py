@@ -59,7 +59,7 @@ def test_the_form_comes_from_the_file_and_bounds_do_not(run: Run, folder: Path) 
 
 def test_what_is_open_is_listed_at_once(run: Run, folder: Path) -> None:
     told = run("init", "patients.csv", "--force")
-    assert "(3): age (low, high), ward (values), budget" in told.stdout
+    assert "Open in 3 places: age (low, high), ward (values), budget" in told.stdout
     said = json.loads(run("init", "patients.csv", "--force", "--json").stdout)
     assert said["open"] == ["age (low, high)", "ward (values)", "budget"]
 

@@ -83,15 +83,18 @@ _PEOPLE = (
 def _matches(phrases: str) -> re.Pattern[str]:
     """Return what finds any of these phrases in a name's words, parted by commas.
 
-    A phrase is some of the words; with = it is all of them, with * it ends them, also within a German word.
+    A phrase is some of the words; with = it is all of them, with ~ the last ones, and with * it may also end
+    a longer German word.
     """
     patterns = []
     for phrase in phrases.split(","):
-        text = re.escape(phrase.strip().lstrip("=*")).replace(r"\ ", " ?")
+        text = re.escape(phrase.strip().lstrip("=~*")).replace(r"\ ", " ?")
         if phrase.strip().startswith("="):
             patterns.append(f"^{text}$")
         elif phrase.strip().startswith("*"):
             patterns.append(f"{text}$")
+        elif phrase.strip().startswith("~"):
+            patterns.append(rf"\b{text}$")
         else:
             # Signs such as € have no word's edge.
             patterns.append(rf"(?<!\w){text}(?!\w)")
@@ -161,8 +164,9 @@ _ROWS: Sequence[tuple[str, Suggestion]] = (
         Suggestion("an id", "id"),
     ),
     (
-        "*note, *notes, *comment, *comments, *remark, *remarks, *description, *text, *memo, *message, "
-        "=subject, *reason, *history, *narrative, *bemerkung, *bemerkungen, *kommentar, *anmerkung, "
+        "~note, ~notes, ~comment, ~comments, ~remark, ~remarks, ~description, ~text, "
+        "*freitext, *befundtext, ~memo, ~message, "
+        "=subject, ~reason, ~history, ~narrative, *bemerkung, *bemerkungen, *kommentar, *anmerkung, "
         "*anmerkungen, *notiz, *notizen, *beschreibung, *befund, *anamnese, *verwendungszweck, "
         "*hinweis, *hinweise, *begruendung",
         Suggestion("free text", "free text"),

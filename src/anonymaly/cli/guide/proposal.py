@@ -149,7 +149,8 @@ def _of_text(name: str, form: Form) -> Proposal:  # noqa: PLR0911  (one for each
     if named is not None and named.role is not None:
         return Proposal(name, OUT, why=f"{named.why} by its name")
     if form.kind == "nothing" and named is None:
-        return Proposal(name, OUT, why="nothing but nulls in the sample")
+        seen = ("no values in the rows that were looked at",)
+        return Proposal(name, "categories", _blank("categories"), seen=seen)
     if form.kind == "flag" and not (named is not None and named.type in ("interval", "categories")):
         return _flag(name, form)
     if form.kind == "moment" or (named is not None and named.type == "timestamps"):
@@ -169,8 +170,8 @@ def _of_text(name: str, form: Form) -> Proposal:  # noqa: PLR0911  (one for each
             else "nearly all values differ: an id?"
         )
         return Proposal(name, OUT, why="", seen=(what,))
-    seen = () if named is None else (f"named like {named.why}, but mostly other text",)
-    return Proposal(name, "categories", _blank("categories"), seen=seen)
+    other = [] if named is None else [f"named like {named.why}, but mostly other text"]
+    return Proposal(name, "categories", _blank("categories"), seen=tuple(other))
 
 
 def _flag(name: str, form: Form) -> Proposal:

@@ -70,7 +70,7 @@ def look(
     return Sample(names, columns, None, found, cut, mark, breaks, len(rows))
 
 
-def _open(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes] | gzip.GzipFile:
     return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")
 
 

@@ -106,6 +106,7 @@ def open_fields(draft: Draft) -> list[str]:
         parts = [name for name, item in shown.declared().items() if has_open(item)]
         if column.type != OUT and parts:
             found.append(f"{column.column} ({', '.join(parts)})")
+    found += ["columns"] if all(column.type == OUT for column in draft.columns) else []
     found += ["file"] if has_open(draft.file) else []
     found += [f"rules.{name}" for name, rule in draft.rules.items() if has_open(rule)]
     if draft.person is not None and draft.max_rows is None:
