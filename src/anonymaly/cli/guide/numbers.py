@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 # Only signs of this list are ever proposed, so that nothing else of a row gets into a declaration.
 CURRENCIES = ("€", "$", "£", "¥", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK", "DKK", "PLN", "kr", "zł")
@@ -75,18 +76,19 @@ def sniff_numbers(texts: Sequence[str]) -> NumberForm | None:
 
 def read_number(text: str, decimal: str, thousands: str | None) -> Decimal | None:
     """Return the number that a text means if it is written in this way, otherwise None."""
-    point = re.escape(decimal)
-    plain = f"[0-9]*(?:{point}[0-9]+)?|[0-9]+{point}"
-    grouped = (
-        ""
-        if thousands is None
-        else f"[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{point}[0-9]+)?|"
-    )
-    if not re.fullmatch(f"[-+]?(?:{grouped}{plain})(?:[eE][-+]?[0-9]{{1,3}})?", text) or not re.search(
-        "[0-9]", text
-    ):
+    if not _pattern(decimal, thousands).fullmatch(text):
         return None
     return Decimal(text.replace(thousands or "", "").replace(decimal, "."))
+
+
+@cache
+def _pattern(decimal: str, thousands: str | None) -> re.Pattern[str]:
+    point = re.escape(decimal)
+    plain = f"[0-9]+(?:{point}[0-9]*)?|{point}[0-9]+"
+    # No thousand begins with a zero.
+    first = "[1-9][0-9]{0,2}"
+    grouped = f"{first}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{point}[0-9]+)?|" if thousands else ""
+    return re.compile(f"[-+]?(?:{grouped}{plain})(?:[eE][-+]?[0-9]{{1,3}})?")
 
 
 def _without_sign(text: str) -> tuple[str | None, tuple[str, ...]]:
