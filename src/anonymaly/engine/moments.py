@@ -146,5 +146,7 @@ def _of_unix(counted: ir.IntegerValue, reading: Reading, engine: Engine) -> ir.T
 
 def _offset(second: ir.IntegerValue, reading: Reading, engine: Engine) -> ir.IntegerValue:
     """Return by how many seconds the zone's clock is ahead of UTC at a second of the whole world."""
-    changes, found = offsets(reading.zone or "UTC")
+    if reading.zone is None:
+        return ibis.literal(0, "int64")
+    changes, found = offsets(reading.zone)
     return engine.step(second, changes, found)
