@@ -17,7 +17,7 @@ from anonymaly.cli.guide.sample import look
 from anonymaly.cli.guide.writing import Draft, open_fields, plain_draft, write
 from anonymaly.cli.output import AsJson, err, say, say_json
 from anonymaly.declare.manifest import Manifest, read_yaml
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, ManifestError
 
 Table = Annotated[str | None, typer.Option("--table", help="The table, when the source is a database.")]
 Output = Annotated[
@@ -99,6 +99,8 @@ def _finish(draft: Draft, path: Path, as_json: bool) -> None:
             next_step="Give another --output.",
         ) from None
     unfinished = open_fields(draft)
+    if not unfinished:
+        _refuse_contradictions(path)
     if as_json:
         columns = {column.column: column.type for column in draft.columns}
         say_json({"manifest": str(path), "columns": columns, "open": unfinished})
@@ -108,9 +110,18 @@ def _finish(draft: Draft, path: Path, as_json: bool) -> None:
     else:
         say(f"Wrote {path}. Nothing is open. Now run: anonymaly check {path}")
         say(f"How each column is read, before anything is charged: anonymaly inspect columns {path}")
-    if not unfinished:
-        # Answers can be right one by one and not together: a word for null that is also a category.
+
+
+def _refuse_contradictions(path: Path) -> None:
+    """Refuse answers that are right one by one and not together: a word for null that is also a category."""
+    try:
         Manifest.load(path).dataset(path.parent)
+    except InputError as error:
+        raise ManifestError(
+            f"{error.problem}; {path} is written, and cannot be used like this",
+            field=error.field,
+            next_step=error.next_step,
+        ) from None
 
 
 def _name(text: str) -> str:

@@ -230,7 +230,9 @@ def _budget(asker: Asker) -> str:
     asker.say("not that Anna is in the table can afterwards be sure of it by at most:")
     likely = [(epsilon, math.exp(epsilon) / (1 + math.exp(epsilon))) for epsilon in (0.1, 0.5, 1, 2, 5)]
     asker.say("  " + ", ".join(f"ε = {epsilon}: {share:.1%}" for epsilon, share in likely))
-    asker.say("A count costs about 0.1. The budget can be raised later, and never lowered.")
+    asker.say(
+        "Each question takes a share of it, often 0.1. The budget can be raised later, and never lowered."
+    )
     return asker.ask("budget", "1", _epsilon)
 
 

@@ -201,7 +201,7 @@ def _moment(name: str, form: Form, named: Suggestion | None) -> Proposal:
     seen = (
         ()
         if certain == [ISO] and not offsets
-        else (" or ".join(map(_like, certain)) + ", with offsets" * offsets,)
+        else (f"like {' or '.join(map(_like, certain))}" + ", with offsets" * offsets,)
     )
     read = {"dates": certain} if seen else {}
     return Proposal(name, "timestamps", fields, read, why=why, seen=seen, offsets=offsets)

@@ -221,6 +221,7 @@ def _columns(draft: Draft) -> Iterator[str]:
         remarks = "; ".join(_remarks(column, draft.confirmed))
         comment = f"  # {remarks}" if remarks else ""
         if column.type == OUT:
+            remarks = "it says whose row it is" if column.column == draft.person else remarks
             said = f"left out: {remarks}" if remarks else "left out"
             yield f"  # {flow(column.column)}: {{type: opaque}}  # {said}"
         else:
