@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each reading means, in plain Python and without regular expressions: what engines are compared with."""
+"""What each reading means, in plain Python and without regular expressions; engines are compared with it."""
 
 from __future__ import annotations
 
 import string
 import zoneinfo
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from anonymaly.declare.domain import Categories, Domain
@@ -18,7 +18,7 @@ WIDE = " \u00a0\u2009\u202f"
 EPOCH = datetime(1970, 1, 1)
 
 
-def read(text: str | None, domain: Domain) -> Any:
+def read(text: str | None, domain: Domain) -> Any:  # noqa: PLR0911
     """Return what a text is read as in a column that is declared so."""
     if text is None or domain.read is None:
         return text
@@ -208,7 +208,7 @@ def parses(text: str, form: str, before: str = "") -> Iterator[dict[str, str]]:
                 yield {token: text[:length], **parts}
 
 
-def takes(text: str, token: str, beside: bool) -> bool:
+def takes(text: str, token: str, beside: bool) -> bool:  # noqa: PLR0911
     match token:
         case "b":
             return text in {name[:3] for name in MONTHS}
@@ -274,6 +274,6 @@ def to_zone(moment: datetime, reading: Reading) -> datetime:
     # Beyond these years the first and the last offset hold.
     zone = zoneinfo.ZoneInfo(reading.zone or "UTC")
     near = min(max(moment, datetime(1900, 1, 1)), datetime(2101, 1, 1))
-    ahead = near.replace(tzinfo=timezone.utc).astimezone(zone).utcoffset()
+    ahead = near.replace(tzinfo=UTC).astimezone(zone).utcoffset()
     assert ahead is not None
     return moment + ahead

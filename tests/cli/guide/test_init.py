@@ -11,6 +11,7 @@ import pandas
 import pytest
 import yaml
 
+from anonymaly.declare.manifest import Manifest
 from tests.cli.conftest import Run
 
 
@@ -83,14 +84,39 @@ def test_repeated_and_missing_names_are_named_with_their_places(
 
 
 @pytest.mark.parametrize(
-    ("encoding", "shown"), [("latin-1", "latin-1"), ("utf-16", "utf-16"), ("utf-8-sig", None)]
+    ("encoding", "shown"),
+    [("latin-1", "latin-1"), ("cp1252", "windows-1252"), ("utf-16", "utf-16"), ("utf-8-sig", None)],
 )
-def test_the_encoding_is_found(run: Run, folder: Path, encoding: str, shown: str | None) -> None:
-    (folder / "städte.csv").write_text("Größe,Ort\n1,Köln\n2,Düren\n", encoding)
-    assert run("init", "städte.csv", "-o", "new.yaml").returncode == 0
-    found = yaml.safe_load((folder / "new.yaml").read_text("utf-8"))
-    assert list(found["columns"]) == ["Größe", "Ort"]
-    assert found.get("file", {}).get("encoding") == shown
+def test_the_encoding_is_found_and_read(run: Run, folder: Path, encoding: str, shown: str | None) -> None:
+    sign = "" if encoding == "latin-1" else "€"
+    (folder / "städte.csv").write_text(f"Größe,Ort\n1{sign},Köln\n2{sign},Düren\n", encoding)
+    answers = ["--answer", "columns.Größe=0 to 9", "--answer", "columns.Ort=Köln, Düren"]
+    done = run("init", "städte.csv", "-o", "new.yaml", *answers)
+    assert done.returncode == 0, done.stderr
+    manifest = Manifest.load(folder / "new.yaml")
+    assert manifest.file.get("encoding") == shown
+    assert manifest.dataset(folder).table.to_pyarrow().to_pylist() == [
+        {"Größe": 1.0, "Ort": "Köln"},
+        {"Größe": 2.0, "Ort": "Düren"},
+    ]
+
+
+def test_the_owner_may_name_another_delimiter(run: Run, folder: Path) -> None:
+    (folder / "odd.csv").write_text("a,b,c;d\n1;2\n")
+    done = run(
+        "init", "odd.csv", "--answer", "file=no", "--answer", "delimiter=;", "--answer", "numbers=unbounded"
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = Manifest.load(folder / "odd.yaml")
+    assert manifest.dataset(folder).table.to_pyarrow().to_pylist() == [{"a,b,c": 1.0, "d": 2.0}]
+
+
+def test_answers_that_contradict_each_other_are_explained(run: Run, folder: Path) -> None:
+    (folder / "wards.csv").write_text("ward\nA\nNA\n")
+    done = run("init", "wards.csv", "--answer", "columns.ward=A, NA")
+    assert done.returncode == 2
+    assert "'NA'" in done.stderr
+    assert "cannot be used like this" in done.stderr
 
 
 def test_line_breaks_in_quotes_are_mentioned(run: Run, folder: Path) -> None:

@@ -24,10 +24,11 @@ from anonymaly.cli.guide.asking import Asker
 from anonymaly.cli.guide.names import UNDECLARED
 from anonymaly.cli.guide.proposal import EVERY_DAY, OUT, Proposal, TableProposal, has_open, propose
 from anonymaly.cli.guide.rules import ask_rules
-from anonymaly.cli.guide.sample import ENCODINGS, Sample, look, refuse_encoding
+from anonymaly.cli.guide.sample import Sample, look
 from anonymaly.cli.guide.writing import Draft, file_form, flow, reading_of
 from anonymaly.cli.output import plain
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.engine.encodings import TextFile
 from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
 
@@ -74,7 +75,7 @@ def _file(asker: Asker, source: str, table: str | None) -> Sample:
     mark = " with a byte order mark" if sample.mark else ""
     asker.say(f"It is written in {sample.encoding}{mark}, and fields are parted by {flow(sample.delimiter)}.")
     asker.say(f"Its first line names {len(sample.names)} columns; {sample.rows:,} rows were looked at.")
-    if sample.encoding in ENCODINGS and asker.confirm("file"):
+    if asker.confirm("file"):
         return sample
     encoding = asker.ask("encoding", str(sample.encoding), _encoding)
     delimiter = asker.ask("delimiter", str(sample.delimiter), _delimiter)
@@ -255,15 +256,12 @@ def _one_of(words: tuple[str, ...], text: str) -> str:
 
 
 def _encoding(text: str) -> str:
-    refuse_encoding(text.casefold())
-    return text.casefold()
+    return TextFile(encoding=text).encoding
 
 
 def _delimiter(text: str) -> str:
     found = {"tab": "\t", r"\t": "\t", "space": " "}.get(text, text)
-    if len(found) != 1:
-        raise InputError("is not one character", next_step="Answer with one character, or tab.")
-    return found
+    return TextFile(delimiter=found).delimiter or found
 
 
 def _table(columns: Sequence[Proposal], person: str | None) -> Table:

@@ -14,9 +14,8 @@ from anonymaly.cli.guide.dates import DateForm, sniff_dates, sniff_unix
 from anonymaly.cli.guide.numbers import NumberForm, sniff_numbers
 
 Kind = Literal["number", "moment", "flag", "text", "nothing"]
-# "?" is not among them: in a declaration it is what the owner has still to say.
 NULLS = (
-    "NA", "N/A", "n/a", "n.a.", "#N/A", "NaN", "NULL", "None", "nil", "-", "--", "---", ".", "unknown",
+    "NA", "N/A", "n/a", "n.a.", "#N/A", "NaN", "NULL", "None", "nil", "-", "--", "---", ".", "?", "unknown",
     "not known", "missing", "unbekannt", "keine Angabe", "k.A.", "k. A.", "fehlt", "leer", "inconnu",
 )  # fmt: skip
 TRUE = ("true", "t", "yes", "y", "1", "on", "wahr", "ja", "j", "oui", "o", "vrai", "si", "sí", "x")

@@ -19,13 +19,11 @@ from typing import IO, Any
 
 from anonymaly.engine.files import LONGEST_HEADER, find_files, kind_of_files, refuse_misnamed
 from anonymaly.engine.source import read_sample
-from anonymaly.errors import InputError
 
 LINES = 4_000  # from the beginning; further ones from places all over the file
 HEAD, PIECE, PIECES = 4_000_000, 40_000, 24  # bytes, bytes, places
 SCANNED = 1_000_000_000  # bytes that are checked for being UTF-8
 DELIMITERS = ",;\t|"
-ENCODINGS = ("utf-8", "utf-16", "latin-1")
 
 
 @dataclass(frozen=True)
@@ -138,14 +136,3 @@ def _has_line_breaks(path: str, encoding: str, delimiter: str, width: int) -> bo
         return any(len(row) == width and any("\n" in value for value in row) for row in rows)
     except csv.Error:
         return False
-
-
-def refuse_encoding(name: str) -> None:
-    """Refuse an encoding that the engine does not read."""
-    if name not in ENCODINGS:
-        raise InputError(
-            f"the file seems to be written in {name}, which cannot be read",
-            field="encoding",
-            next_step=f"Convert it, as in: iconv -f {name} -t UTF-8 OLD.csv > NEW.csv; "
-            f"or say that it is one of {', '.join(ENCODINGS)}.",
-        )

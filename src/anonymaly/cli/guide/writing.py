@@ -13,7 +13,6 @@ import yaml
 
 from anonymaly.cli.guide.names import UNDECLARED
 from anonymaly.cli.guide.proposal import OUT, Proposal, TableProposal, has_open
-from anonymaly.cli.guide.sample import ENCODINGS
 
 CONFIRM = "seen in the file: confirm"
 # What each rule allows, and what the people concerned give up.
@@ -61,7 +60,7 @@ def plain_draft(name: str, source: str, table: str | None, proposal: TablePropos
         source,
         proposal.columns,
         table=table,
-        file=_readable(file_form(proposal)),
+        file=file_form(proposal),
         line_breaks=proposal.sample.line_breaks if proposal.sample.is_text else None,
         reading=reading_of(proposal),
         suggested_person=proposal.person,
@@ -74,11 +73,6 @@ def file_form(proposal: TableProposal) -> dict[str, str]:
     if not sample.is_text or (sample.encoding, sample.delimiter) == ("utf-8", ","):
         return {}
     return {"encoding": sample.encoding or "utf-8", "delimiter": sample.delimiter or ","}
-
-
-def _readable(form: dict[str, str]) -> dict[str, str]:
-    """Leave an encoding open that cannot be read: the file must be converted."""
-    return {**form, "encoding": UNDECLARED} if form and form["encoding"] not in ENCODINGS else form
 
 
 def reading_of(proposal: TableProposal, zone: str | None = None) -> dict[str, Any]:
@@ -107,7 +101,6 @@ def open_fields(draft: Draft) -> list[str]:
         if column.type != OUT and parts:
             found.append(f"{column.column} ({', '.join(parts)})")
     found += ["columns"] if all(column.type == OUT for column in draft.columns) else []
-    found += ["file"] if has_open(draft.file) else []
     found += [f"rules.{name}" for name, rule in draft.rules.items() if has_open(rule)]
     if draft.person is not None and draft.max_rows is None:
         found.append("max_rows")
@@ -156,8 +149,6 @@ def _lines(draft: Draft) -> Iterator[str]:
     remark = "" if draft.confirmed else f"  # {CONFIRM}"
     if draft.file:
         yield f"file: {flow(draft.file)}{remark}"
-        if has_open(draft.file):
-            yield "# It seems to be windows-1252. Convert it: iconv -f windows-1252 -t UTF-8 OLD > NEW"
     if draft.line_breaks is not None:
         yield from _line_breaks(draft)
     if draft.rows is None:
