@@ -101,7 +101,7 @@ def test_words_for_true_and_false_are_found_and_spelled_as_known() -> None:
 
 def test_markers_for_null_are_found_among_known_ones_alone() -> None:
     columns = {"a": ["12", "na", "-", "secret"], "b": ["UNBEKANNT", "?"]}
-    assert null_markers(columns) == ["NA", "-", "unbekannt"]
+    assert null_markers(columns) == ["NA", "-", "?", "unbekannt"]
 
 
 def test_typing_mistakes_do_not_hide_what_most_values_are() -> None:
