@@ -16,7 +16,7 @@ UNDECLARED = "?"
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class NameHint:
     """What a name suggests: a role of columns that no question needs, or a kind with what is public."""
 
     why: str
@@ -40,7 +40,7 @@ def words(name: str) -> str:
     return " ".join(re.findall(r"[^\W\d_]+|\d+|[%€$£°]", plain))
 
 
-def suggest(name: str) -> Suggestion | None:
+def suggest(name: str) -> NameHint | None:
     """Return what a column's name suggests, or None if it says nothing."""
     text = words(name)
     for pattern, suggestion in _TABLE:
@@ -109,19 +109,19 @@ _MOMENT = _matches(
 
 def _kind(
     why: str, kind: str, advice: str = "", read: Mapping[str, Any] | None = None, **fields: Any
-) -> Suggestion:
-    return Suggestion(why, None, kind, fields, read or {}, advice)
+) -> NameHint:
+    return NameHint(why, None, kind, fields, read or {}, advice)
 
 
-def _between(why: str, low: Any, high: Any) -> Suggestion:
+def _between(why: str, low: Any, high: Any) -> NameHint:
     return _kind(why, "interval", low=low, high=high)
 
 
-def _above_zero(why: str) -> Suggestion:
+def _above_zero(why: str) -> NameHint:
     return _kind(why, "interval", "at least 0; the most is yours to say", low=0, high=UNDECLARED)
 
 
-def _catalogue(why: str) -> Suggestion:
+def _catalogue(why: str) -> NameHint:
     advice = "a list in a file of its own is best: file NAME.csv"
     return _kind(why, "categories", advice, values=[UNDECLARED])
 
@@ -141,27 +141,27 @@ _ID_OF = (
     "steuer",
 )  # fmt: skip
 # The first that matches counts: an id before an amount, a date of birth before an age.
-_ROWS: Sequence[tuple[str, Suggestion]] = (
+_ROWS: Sequence[tuple[str, NameHint]] = (
     (
         "email, e mail, =mail, phone, telephone, telefon, tel, fax, mobile, mobil, handy, ip, mac "
         "address, address, adresse, street, strasse, anschrift, *strasse, *adresse, *telefon",
-        Suggestion("a contact", "id"),
+        NameHint("a contact", "id"),
     ),
     (
         "=name, =namen, full name, first name, last name, surname, forename, middle name, maiden "
         "name, given name, family name, patient name, customer name, holder name, user name, doctor "
         "name, vorname, nachname, familienname, geburtsname, patientenname, kundenname, nutzername",
-        Suggestion("a name of somebody", "id"),
+        NameHint("a name of somebody", "id"),
     ),
     (
         "ssn, iban, bic, passport, ausweis, pan, vin, license plate, kennzeichen, tax id, nhs, mrn, svnr",
-        Suggestion("an identifying number", "id"),
+        NameHint("an identifying number", "id"),
     ),
     (
         "id, ids, uuid, guid, hash, token, pseudonym, identifier, =card, =karte, =account, =konto, "
         "=row, =zeile, =nr, =no, lfd nr, laufende nummer, "
         + ", ".join(f"{whose} {word}" for whose in _ID_OF for word in ("no", "nr", "number", "nummer")),
-        Suggestion("an id", "id"),
+        NameHint("an id", "id"),
     ),
     (
         "~note, ~notes, ~comment, ~comments, ~remark, ~remarks, ~description, ~text, "
@@ -169,7 +169,7 @@ _ROWS: Sequence[tuple[str, Suggestion]] = (
         "=subject, ~reason, ~history, ~narrative, *bemerkung, *bemerkungen, *kommentar, *anmerkung, "
         "*anmerkungen, *notiz, *notizen, *beschreibung, *befund, *anamnese, *verwendungszweck, "
         "*hinweis, *hinweise, *begruendung",
-        Suggestion("free text", "free text"),
+        NameHint("free text", "free text"),
     ),
     (
         "plz, postleitzahl, postcode, post code, postal code, zip, zip code",

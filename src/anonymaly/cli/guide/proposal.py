@@ -11,7 +11,7 @@ from typing import Any
 from anonymaly.cli.guide.forms import Form, null_markers, sniff
 from anonymaly.cli.guide.names import (
     UNDECLARED,
-    Suggestion,
+    NameHint,
     has_role,
     person_column,
     sounds_like_a_moment,
@@ -183,7 +183,7 @@ def _flag(name: str, form: Form) -> Proposal:
     return Proposal(name, "flag", {}, read, seen=seen)
 
 
-def _moment(name: str, form: Form, named: Suggestion | None) -> Proposal:
+def _moment(name: str, form: Form, named: NameHint | None) -> Proposal:
     fitting = named is not None and named.type == "timestamps"
     fields = dict(named.fields) if named is not None and fitting else _blank("timestamps")
     why = named.why if named is not None and fitting else ""
@@ -230,7 +230,7 @@ def _numbers_read(form: Form) -> tuple[dict[str, Any], tuple[dict[str, Any], ...
 
 def _number(
     name: str,
-    named: Suggestion | None,
+    named: NameHint | None,
     read: dict[str, Any],
     choices: tuple[dict[str, Any], ...] = (),
     form: Form | None = None,
@@ -271,7 +271,7 @@ def _said(name: str, item: Any) -> str:
             return " ".join(item)
 
 
-def _categories(name: str, form: Form, named: Suggestion) -> Proposal:
+def _categories(name: str, form: Form, named: NameHint) -> Proposal:
     fields, read = dict(named.fields), dict(named.read)
     numbers = form.numbers is not None and not form.numbers.codes and form.kind != "text"
     known = UNDECLARED not in fields["values"] and form.kind != "nothing"
