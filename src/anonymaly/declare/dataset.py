@@ -144,6 +144,15 @@ class Dataset:
         """Return the view for a question: judged by a policy if it needs one."""
         return self.table if policy is None else self.judged(policy)
 
+    def looked(self) -> ir.Table:
+        """Return all rows as they are read, with what is written in each column: for the owner alone."""
+        self._refuse_misfits()
+        return self._source.looked(self.declaration.kinds, self.declaration.person)
+
+    def lines(self) -> ir.Table | None:
+        """Return how many values each line of a text file has; None where a line is no record."""
+        return self._source.lines()
+
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         source = self._source
@@ -194,6 +203,10 @@ class Dataset:
 
     def _typed(self) -> ir.Table:
         """Return all rows in their declared types, once the table's names and types are known to fit."""
+        self._refuse_misfits()
+        return self._source.typed(self.declaration.kinds, self.declaration.person)
+
+    def _refuse_misfits(self) -> None:
         for line in self.check():
             if line.problem is not None:
                 raise SchemaError(
@@ -201,4 +214,3 @@ class Dataset:
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
                     next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
-        return self._source.typed(self.declaration.kinds, self.declaration.person)

@@ -65,13 +65,22 @@ def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engin
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
+    placed = numbered(view, kinds, engine)
+    return placed.filter(is_kept(placed, rows)).select(*kinds, *further)
+
+
+def numbered(view: ir.Table, kinds: Mapping[str, Kind], engine: Engine) -> ir.Table:
+    """Return the rows with the place of each among those of its person, from 0."""
     # Nulls first is no engine's default, so it is always written down and no setting changes it.
     places = (_place(view[name], kind, engine) for name, kind in kinds.items())
     order = [ibis.asc(place, nulls_first=True) for place in places]
     window = ibis.window(group_by=PERSON, order_by=order)
-    numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
-    kept = numbered.filter(numbered[PERSON].isnull() | (numbered[PLACE] < rows))
-    return kept.select(*kinds, *further)
+    return view.mutate(**{PLACE: ibis.row_number().over(window)})
+
+
+def is_kept(numbered: ir.Table, rows: int) -> ir.BooleanValue:
+    """Return for each numbered row whether it is among the first ``rows`` of its person."""
+    return numbered[PERSON].isnull() | (numbered[PLACE] < rows)
 
 
 def _place(column: ir.Value, kind: Kind, engine: Engine) -> ir.Value:
