@@ -222,6 +222,24 @@ def test_a_question_mark_left_by_init_is_pointed_at(old: str, new: str, field: s
     assert "never look it up in the rows" in str(error)
 
 
+def test_every_question_mark_is_listed_at_once_and_those_of_a_column_together(tmp_path: Path) -> None:
+    open_ends = [f"  c{place}: {{type: interval, low: '?', high: '?'}}" for place in range(6)]
+    error = refusal(
+        tmp_path,
+        "\n".join(
+            ["name: p", "source: p.csv", "columns:", *open_ends, "  ward: {type: categories, values: ['?']}"]
+            + ["budget: '?'"]
+        ),
+    )
+    assert "14 fields are still to be declared" in error.problem
+    lines = [line.strip() for line in error.problem.splitlines()[1:]]
+    assert lines == [
+        *(f"columns.c{place}: low, high" for place in range(6)),
+        "columns.ward: values",
+        "budget",
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

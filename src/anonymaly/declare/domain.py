@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, model_validator
 
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import Number, Ordered, Value, is_text
 from anonymaly.engine.columns import Kind
 from anonymaly.errors import InputError
@@ -393,8 +394,9 @@ def no_such_column(
     name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
 ) -> InputError:
     """Return the error that lists the declared columns; ``place`` says where in a text the name is."""
+    names = list(declared)
     return error(
         f"there is no declared column {name!r}{place}",
         field=field,
-        next_step=f"Declared columns: {', '.join(declared) or 'none'}.",
+        next_step=f"{guess(name, names)}Declared columns: {listed(names, name)}.",
     )
