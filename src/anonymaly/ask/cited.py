@@ -43,7 +43,8 @@ def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:
             f"the owner of {declaration.name} declared no policy {name!r}",
             field="policy",
             next_step=f"{guess(name, policies)}Cite a declared one "
-            f"({', '.join(policies) or 'there is none'}), or ask the owner to declare it, as in rules={{{name!r}: am.Policy('age >= 18')}}.",
+            f"({', '.join(policies) or 'there is none'}), or ask the owner to declare it, "
+            f"as in rules={{{name!r}: am.Policy('age >= 18')}}.",
         )
     _refuse_trivial(cited.policy, declaration)
     return cited
@@ -78,7 +79,8 @@ def cited_model(name: str, declaration: Declaration) -> AnomalyModel:
             f"there is no rule {name!r}",
             field="model",
             next_step=f"{guess(name, declaration.rules)}Cite a declared anomaly model "
-            f"({model_names(declaration)}), or ask the owner to declare one, as in rules={{{name!r}: am.AnomalyModel(['age'], radius=1, beta=10)}}.",
+            f"({model_names(declaration)}), or ask the owner to declare one, "
+            f"as in rules={{{name!r}: am.AnomalyModel(['age'], radius=1, beta=10)}}.",
         )
     if not isinstance(rule, AnomalyModel):
         raise InputError(
