@@ -259,9 +259,9 @@ def test_a_domain_cannot_be_changed_nor_given_unknown_fields(domain: Any) -> Non
             setattr(domain, name, 1)
     assert domain.to_json() == before
     with pytest.raises(InputError, match="colour: is not a field"):
-        type(domain).read({**domain.to_dict(), "colour": "red"})
+        type(domain).from_dict({**domain.to_dict(), "colour": "red"})
     with pytest.raises(InputError) as refused:
-        type(domain).read({**domain.to_dict(), "type": "nonsense"})
+        type(domain).from_dict({**domain.to_dict(), "type": "nonsense"})
     assert refused.value.field == "type"
 
 

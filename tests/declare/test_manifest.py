@@ -240,6 +240,11 @@ def test_every_question_mark_is_listed_at_once_and_those_of_a_column_together(tm
     ]
 
 
+def test_a_question_mark_that_means_null_in_the_table_is_no_open_field(tmp_path: Path) -> None:
+    content = FULL + "reading: {nulls: ['?', NA]}\n"
+    assert Manifest.load(write(tmp_path, content)).declaration().readings
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -81,6 +81,31 @@ def test_columns_that_a_check_calls_fitting_are_seen_to_be_lost(messy: am.Datase
         assert "nothing of this column is read: no value can be read" in _by_name(found)[name].remarks()
 
 
+def test_a_declared_reading_mends_what_was_lost(messy: am.Dataset) -> None:
+    read: dict[str, Any] = {
+        "Date of birth": am.Timestamps("1900-01-01", "2030-01-01", read=am.Reading(dates=["%d/%m/%Y"])),
+        "Größe (cm)": am.Interval(40, 230, read=am.Reading(decimal=",")),
+        "Kosten €": am.Interval(0, 100_000, read=am.Reading(thousands=",", signs=["€"])),
+        "sex": am.Categories(["Male", "F"], other="Other", read=am.Reading(fold=True, same={"Male": ["m"]})),
+        "consent": am.Flag(read=am.Reading(nulls=["maybe"])),
+        "note": am.Opaque(),
+    }
+    mended = am.Dataset(str(messy._source._source), name="messy", columns=read)
+    found = _by_name(am.inspect.columns(mended))
+    assert {name: _numbers(column) for name, column in found.items()} == {
+        "Date of birth": (5, 0, 0, 0, 0),
+        "Größe (cm)": (4, 1, 0, 0, 0),
+        "Kosten €": (4, 1, 0, 0, 0),
+        "sex": (4, 0, 0, 0, 1),
+        "consent": (3, 2, 0, 0, 0),  # what means null is null, not unreadable
+        "note": (4, 1, 0, 0, 0),
+    }
+    assert [item.text for item in found["sex"].spellings] == ["female"]  # as it is written in the file
+    assert "they count as 'Other'" in "".join(found["sex"].remarks())
+    used = {use.question: use.rows for use in am.inspect.columns(mended).usable}
+    assert used["share-histogram or explain"] == 3  # undeclared, but in a group of their own
+
+
 def test_the_most_frequent_of_what_is_not_read_is_shown_with_its_rows(messy: am.Dataset) -> None:
     found = _by_name(am.inspect.columns(messy))
     dates = [(item.text, item.rows, item.trouble) for item in found["Date of birth"].spellings]

@@ -75,7 +75,7 @@ def _read(item: str | Bins, columns: Mapping[str, Domain], field: str) -> Attrib
         return Attribute(name, item.labels, item)
     match domain:
         case Categories():
-            return Attribute(name, domain.values)
+            return Attribute(name, domain.labels)
         case Flag():
             return Attribute(name, (False, True))
     raise InputError(

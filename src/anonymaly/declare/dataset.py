@@ -14,6 +14,7 @@ from anonymaly.declare.domain import Domain
 from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
+from anonymaly.engine.reading import Reading
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
@@ -62,6 +63,8 @@ class Dataset:
     line_breaks : bool
         Whether values in quotes may hold line breaks, in a CSV file. Otherwise each line is one record. With
         them, one open quote changes how all lines after it are read, and no noise hides that.
+    reading : Reading, optional
+        How the table's values are written, for every column that does not say it itself.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Dataset:
         public: bool = False,
         questions: Sequence[str] = (),
         line_breaks: bool = False,
+        reading: Reading | None = None,
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -99,6 +103,7 @@ class Dataset:
             max_rows=max_rows,
             public=public,
             questions=questions,
+            reading=reading,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
         if not isinstance(line_breaks, bool):
@@ -146,8 +151,11 @@ class Dataset:
 
     def looked(self) -> ir.Table:
         """Return all rows as they are read, with what is written in each column: for the owner alone."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
         self._refuse_misfits()
-        return self._source.looked(self.declaration.kinds, self.declaration.person)
+        declared = self.declaration
+        return with_others(self._source.looked(declared.kinds, declared.person, declared.readings), declared)
 
     def lines(self) -> ir.Table | None:
         """Return how many values each line of a text file has; None where a line is no record."""
@@ -157,7 +165,7 @@ class Dataset:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         source = self._source
         lines = [
-            ColumnCheck(name, domain.describe(), source.type_of(name), source.problem(name, domain.kind))
+            ColumnCheck(name, domain.describe(), source.type_of(name), self._problem(name, domain))
             for name, domain in self._columns.items()
         ]
         for role, name in (("key", self.declaration.key), ("person", self.declaration.person)):
@@ -203,8 +211,11 @@ class Dataset:
 
     def _typed(self) -> ir.Table:
         """Return all rows in their declared types, once the table's names and types are known to fit."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
         self._refuse_misfits()
-        return self._source.typed(self.declaration.kinds, self.declaration.person)
+        declared = self.declaration
+        return with_others(self._source.typed(declared.kinds, declared.person, declared.readings), declared)
 
     def _refuse_misfits(self) -> None:
         for line in self.check():
@@ -214,3 +225,6 @@ class Dataset:
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
                     next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
+
+    def _problem(self, name: str, domain: Domain) -> str | None:
+        return self._source.problem(name, domain.kind, domain.reading)

@@ -11,9 +11,11 @@ from typing import Any, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import digest, is_text
-from anonymaly.declare.domain import Domain, read_domain
+from anonymaly.declare.domain import Domain, read_domain, read_reading
+from anonymaly.declare.reading import with_defaults
 from anonymaly.declare.rules import Rule, read_rule
 from anonymaly.engine.columns import ADDED, Kind
+from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
 
 MOST_ROWS = 1_000_000  # of one person; noise for more would drown any answer
@@ -49,6 +51,7 @@ class Declaration:
         max_rows: int | None = None,
         public: bool = False,
         questions: Sequence[str] = (),
+        reading: Reading | None = None,
     ) -> Declaration:
         """Check what an owner declares, as values or as plain data; the fields are those of `Dataset`."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -63,7 +66,7 @@ class Declaration:
             )
         if version is None or not str(version) or not is_text(str(version)):
             raise InputError("must be text", field="version", next_step='Give a text such as "2026-01".')
-        declared = _read_columns(columns)
+        declared = with_defaults(_read_columns(columns), read_reading(reading, field="reading"))
         return cls(
             name=name,
             version=str(version),
@@ -91,6 +94,12 @@ class Declaration:
     def kinds(self) -> dict[str, Kind]:
         """The kind of value that each column is read as."""
         return {name: domain.kind for name, domain in self.columns.items()}
+
+    @property
+    def readings(self) -> dict[str, Reading]:
+        """How columns are written, where it is declared."""
+        found = {name: domain.reading for name, domain in self.columns.items()}
+        return {name: reading for name, reading in found.items() if reading is not None}
 
     @property
     def unit_rows(self) -> int | None:

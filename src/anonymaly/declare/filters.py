@@ -256,7 +256,7 @@ class _Parser:
                 return literal
             case Flag() if isinstance(literal, bool) and not ordered:
                 return literal
-            case Categories() if domain.contains(literal) and not ordered:
+            case Categories() if domain.is_label(literal) and not ordered:
                 return literal
             case Timestamps() if isinstance(literal, str):
                 try:

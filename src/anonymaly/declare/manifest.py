@@ -22,6 +22,7 @@ from anonymaly.errors import InputError, ManifestError
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
 DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
+SPELLINGS = frozenset({"nulls", "same"})  # of a reading, where a ? is what the table has
 
 
 class Manifest(Value):
@@ -67,6 +68,9 @@ class Manifest(Value):
     line_breaks: StrictBool = added(False)
     """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
 
+    reading: dict[str, Any] = added({})
+    """How the table's values are written, for every column that does not say it itself in read."""
+
     @field_validator("version", mode="before")
     @classmethod
     def _version(cls, value: Any) -> str:
@@ -75,7 +79,7 @@ class Manifest(Value):
             raise ValueError("must be text; put it in quotes")
         return str(value)
 
-    @field_validator("columns", "rules", mode="before")
+    @field_validator("columns", "rules", "reading", mode="before")
     @classmethod
     def _plain(cls, value: Any) -> Any:
         for name in value if isinstance(value, Mapping) else ():
@@ -94,11 +98,11 @@ class Manifest(Value):
         return cls.read(read_yaml(Path(path)))
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Manifest:
+    def from_dict(cls, data: Mapping[str, Any]) -> Manifest:
         """Read the manifest from plain data."""
         try:
             refuse_undeclared(data)
-            return super().read(data)
+            return super().from_dict(data)
         except ManifestError:
             raise
         except RecursionError:
@@ -129,6 +133,7 @@ class Manifest(Value):
             "max_rows": self.max_rows,
             "public": self.public,
             "questions": self.questions,
+            "reading": self.reading or None,
         }
 
     def ledger_location(self, folder: Path) -> str:
@@ -287,7 +292,8 @@ def _undeclared(data: Any, place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield place
     elif isinstance(data, Mapping):
         for name, item in data.items():
-            yield from _undeclared(item, (*place, str(name)))
+            if name not in SPELLINGS:
+                yield from _undeclared(item, (*place, str(name)))
     elif isinstance(data, list):
         for item in data:
             yield from _undeclared(item, place)

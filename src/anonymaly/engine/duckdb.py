@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import ibis
+import ibis.expr.datatypes as dt
 
 from anonymaly.engine import lines, spill
 from anonymaly.engine.engine import Engine
 from anonymaly.errors import SchemaError
 
 if TYPE_CHECKING:
-    import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
     import pyarrow as pa
 
 # Functions that the engine has and Ibis does not.
 _encode = ibis.udf.scalar.builtin(lambda text: ..., name="encode", signature=((str,), bytes))
 _decode = ibis.udf.scalar.builtin(lambda text: ..., name="decode", signature=((bytes,), str))
+_make_timestamp = ibis.udf.scalar.builtin(
+    lambda microseconds: ..., name="make_timestamp", signature=((dt.int64,), dt.Timestamp(scale=6))
+)
 _try = ibis.udf.scalar.builtin(lambda text: ..., name="try", signature=((str,), str))
 
 
@@ -68,6 +71,11 @@ class DuckDB(Engine):
         """Return text by way of its bytes, which removes a collation; what is not UTF-8 is null."""
         plain: ir.StringValue = _try(_decode(_encode(text)))  # a frame's text may not be UTF-8
         return plain
+
+    def moment(self, second: ir.IntegerValue, microsecond: ir.IntegerValue) -> ir.TimestampValue:
+        """Return the moment so many seconds and microseconds after 1970 began."""
+        moment: ir.TimestampValue = _make_timestamp(second * 1_000_000 + microsecond)
+        return moment
 
     def open_database(self, path: str, table: str | None) -> ir.Table:
         """Open a table of a database file."""

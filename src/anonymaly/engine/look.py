@@ -11,6 +11,7 @@ import ibis
 from anonymaly.engine import view
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.engine import Engine
+from anonymaly.engine.reading import Reading
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 NO_TEXT = "(no text)"  # of a value that no text can hold, such as NaN in a column of numbers
 
 
-def there(place: int) -> str:
-    """Return the column that says whether the declared column of this number holds something."""
-    return f"`there {place}`"  # no declared column has a backquote in its name
+def lost(place: int) -> str:
+    """Return the column that says whether what is in the declared column of this number cannot be read."""
+    return f"`lost {place}`"  # no declared column has a backquote in its name
 
 
 def written(place: int) -> str:
@@ -36,13 +37,17 @@ def looked(
     person: str | None,
     loose: Container[str],
     from_file: bool,
+    readings: Mapping[str, Reading],
 ) -> ir.Table:
-    """Return the columns as `view.typed` reads them, and for each whether it holds something, and what."""
-    # By the same function in the same select, so that what is looked at is what questions see.
+    """Return the columns as `view.typed` reads them, and for each whether that fails, and what is written."""
     further: dict[str, ir.Value] = {}
-    for place, name in enumerate(kinds):
-        further |= {there(place): raw[name].notnull(), written(place): raw[name]}
-    read_as: dict[str, Kind] = {name: "flag" if name.startswith("`there") else "opaque" for name in further}
+    for place, (name, kind) in enumerate(kinds.items()):
+        reading = readings.get(name)
+        column = view.given(raw, name, kind, reading, loose)
+        further[lost(place)] = view.is_unreadable(reading, column, kind, engine, from_file=from_file)
+        further[written(place)] = raw[name]
+    read_as: dict[str, Kind] = {name: "flag" if name.startswith("`lost") else "opaque" for name in further}
+    # By the same function in the same select, so that what is looked at is what questions see.
     both = view.typed(
         raw.mutate(**further),
         {**kinds, **read_as},
@@ -50,6 +55,7 @@ def looked(
         person=person,
         loose=loose,
         from_file=from_file,
+        readings=readings,
     )
     texts = {
         written(place): ibis.coalesce(both[written(place)].cast("string"), ibis.literal(NO_TEXT))

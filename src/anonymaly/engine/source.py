@@ -10,12 +10,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
+from anonymaly.engine.reading import Reading
 from anonymaly.engine.statements import one_at_a_time
 from anonymaly.errors import InputError, SchemaError
 
@@ -66,22 +68,45 @@ class Source:
                 self._opened = (os.getpid(), self._open())
             return self._opened[1]
 
-    def typed(self, kinds: Mapping[str, Kind], person: str | None) -> ir.Table:
+    def typed(
+        self,
+        kinds: Mapping[str, Kind],
+        person: str | None,
+        readings: Mapping[str, Reading] = MappingProxyType({}),
+    ) -> ir.Table:
         """Return all rows with their columns read as these kinds, and with the person of each."""
         from anonymaly.engine import view  # noqa: PLC0415  (Ibis, when a question reads)
 
         raw = self.table()
         # Text and Parquet files have no collations; a database's columns may.
         from_file = self._file_kind in ("text", "parquet")
-        return view.typed(raw, kinds, lookup.of(raw), person=person, loose=self._loose, from_file=from_file)
+        return view.typed(
+            raw,
+            kinds,
+            lookup.of(raw),
+            person=person,
+            loose=self._loose,
+            from_file=from_file,
+            readings=readings,
+        )
 
-    def looked(self, kinds: Mapping[str, Kind], person: str | None) -> ir.Table:
+    def looked(
+        self, kinds: Mapping[str, Kind], person: str | None, readings: Mapping[str, Reading]
+    ) -> ir.Table:
         """Return the same rows with what is written in each column as well, for the owner's look."""
         from anonymaly.engine import look  # noqa: PLC0415
 
         raw = self.table()
         from_file = self._file_kind in ("text", "parquet")
-        return look.looked(raw, kinds, lookup.of(raw), person=person, loose=self._loose, from_file=from_file)
+        return look.looked(
+            raw,
+            kinds,
+            lookup.of(raw),
+            person=person,
+            loose=self._loose,
+            from_file=from_file,
+            readings=readings,
+        )
 
     def lines(self) -> ir.Table | None:
         """Return how many values each line of a text file has; None where lines are not records.
@@ -101,7 +126,7 @@ class Source:
         # What a loose column's values happen to be is a fact about the rows.
         return self._loose.get(name, str(found[name])) if name in found else None
 
-    def problem(self, name: str, kind: Kind) -> str | None:
+    def problem(self, name: str, kind: Kind, reading: Reading | None = None) -> str | None:
         """Return why a column cannot be read as a kind, from its name and type alone; None if it can."""
         from anonymaly.engine import view  # noqa: PLC0415
 
@@ -109,7 +134,7 @@ class Source:
         if name not in found:
             return "is not in the table"
         # Text files have no types, so every value arrives as text and is read as declared.
-        fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind)
+        fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind, reading)
         return None if fits else f"the table has {found[name]}, which does not fit"
 
     def reopen(self) -> None:

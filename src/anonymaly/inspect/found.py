@@ -71,6 +71,8 @@ class ColumnLook:
         The most frequent of what is unreadable, outside or undeclared.
     distinct
         How many different texts those are.
+    other
+        The declared value that stands for all undeclared ones, if there is one.
     """
 
     column: str
@@ -83,6 +85,7 @@ class ColumnLook:
     within: int
     spellings: tuple[Spelling, ...] = ()
     distinct: int = 0
+    other: str | None = None
 
     @property
     def rows(self) -> int:
@@ -107,9 +110,12 @@ class ColumnLook:
         if self.unreadable:
             nulls = "; name those that mean null in read: {nulls: […]}"
             yield f"{self.unreadable:,} of {self.rows:,} rows cannot be read; {_READ[self.kind]}{nulls}"
-        for trouble, words in (("outside", "are outside the bounds"), ("undeclared", "are undeclared")):
-            if count := getattr(self, trouble):
-                yield f"{count:,} of {self.rows:,} rows {words}; {_MEND[trouble]}"  # type: ignore[index]
+        if self.outside:
+            yield f"{self.outside:,} of {self.rows:,} rows are outside the bounds; {_MEND['outside']}"
+        if self.undeclared:
+            counted = f"they count as {self.other!r}, and to a policy as undeclared"
+            mend = _MEND["undeclared"] if self.other is None else counted
+            yield f"{self.undeclared:,} of {self.rows:,} rows are undeclared; {mend}"
 
     def shown_spellings(self) -> str:
         """Return the most frequent spellings with their rows, in one line."""

@@ -109,14 +109,14 @@ def _judged(dataset: Dataset) -> ir.Table:
     import ibis  # noqa: PLC0415
 
     from anonymaly.declare.readings import is_within  # noqa: PLC0415
-    from anonymaly.engine.look import there  # noqa: PLC0415
+    from anonymaly.engine.look import lost  # noqa: PLC0415
     from anonymaly.engine.view import numbered  # noqa: PLC0415
 
     declaration, table = dataset.declaration, dataset.looked()
     status = {
         _status(place): ibis.cases(
-            (~table[there(place)], NULL),
-            (table[name].isnull(), UNREADABLE),
+            (table[lost(place)], UNREADABLE),
+            (table[name].isnull(), NULL),
             (is_within(domain, table[name]), WITHIN),
             else_=OUTSIDE,
         )
@@ -158,10 +158,12 @@ def _all(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
 
 
 def _usable(judged: ir.Table, names: Sequence[str], declaration: Declaration) -> Iterator[ir.BooleanValue]:
-    """Yield for each column which rows have a value that questions use: undeclared categories are none."""
+    """Yield for each column which rows have a value that questions use."""
     places = {name: place for place, name in enumerate(declaration.columns)}
     for name in names:
-        least = WITHIN if isinstance(declaration.columns[name], Categories) else OUTSIDE
+        domain = declaration.columns[name]
+        # An undeclared category is in no group, unless the owner has one for all that are undeclared.
+        least = WITHIN if isinstance(domain, Categories) and domain.other is None else OUTSIDE
         yield judged[_status(places[name])] >= least
 
 
@@ -203,6 +205,7 @@ def _column(
             for row in found
         ),
         distinct=found[0]["distinct"] if found else 0,
+        other=None if not isinstance(domain, Categories) or domain.other is None else str(domain.other),
     )
 
 
