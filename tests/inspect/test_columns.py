@@ -327,3 +327,19 @@ def test_a_table_that_does_not_fit_is_refused_with_its_column() -> None:
     declared = am.Dataset(frame, name="t", columns={"ward": am.Categories(["A"])})
     with pytest.raises(SchemaError, match=r"columns\.ward"):
         am.inspect.columns(declared)
+
+
+def test_a_file_of_another_encoding_and_delimiter_is_looked_at_as_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("Größe|stadt\n170|Köln\n171\n172|koeln|x\n".encode("latin-1"))
+    found = am.inspect.columns(
+        am.Dataset(
+            str(path),
+            name="t",
+            columns={"Größe": am.Interval(0, 300), "stadt": am.Categories(["Köln"])},
+            file={"encoding": "latin-1", "delimiter": "|"},
+        )
+    )
+    assert found.lines is not None
+    assert (found.lines.lines, found.lines.too_few, found.lines.too_many) == (3, 1, 1)
+    assert [item.text for item in _by_name(found)["stadt"].spellings] == ["koeln"]

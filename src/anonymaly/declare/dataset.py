@@ -14,6 +14,7 @@ from anonymaly.declare.domain import Domain
 from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
+from anonymaly.engine.encodings import read_text_file
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
@@ -65,6 +66,11 @@ class Dataset:
         them, one open quote changes how all lines after it are read, and no noise hides that.
     reading : Reading, optional
         How the table's values are written, for every column that does not say it itself.
+    file : mapping, optional
+        How the bytes of a text file become lines and fields: ``encoding`` (utf-8, latin-1, windows-1252 or
+        utf-16) and ``delimiter``.
+    rows : int, optional
+        About how many rows the table has, if that is public. It is part of the declaration.
 
     Examples
     --------
@@ -92,6 +98,8 @@ class Dataset:
         questions: Sequence[str] = (),
         line_breaks: bool = False,
         reading: Reading | None = None,
+        file: Mapping[str, str] | None = None,
+        rows: int | None = None,
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -104,6 +112,7 @@ class Dataset:
             public=public,
             questions=questions,
             reading=reading,
+            rows=rows,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
         if not isinstance(line_breaks, bool):
@@ -113,7 +122,9 @@ class Dataset:
                 next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
             )
         self._line_breaks = line_breaks
-        self._source = Source(source, table, needed, line_breaks=line_breaks)
+        self._source = Source(
+            source, table, needed, line_breaks=line_breaks, file=read_text_file(file, field="file")
+        )
 
     @property
     def name(self) -> str:

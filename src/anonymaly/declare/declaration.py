@@ -19,6 +19,7 @@ from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
 
 MOST_ROWS = 1_000_000  # of one person; noise for more would drown any answer
+LARGEST_TABLE = 10**12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -37,6 +38,7 @@ class Declaration:
     public: bool = False
     adjacency: Adjacency = "add_remove"
     questions: tuple[str, ...] = ()  # questions of other packages that the owner allows
+    about_rows: int | None = None  # how many rows the table has, if the owner says that it is public
 
     @classmethod
     def read(
@@ -52,6 +54,7 @@ class Declaration:
         public: bool = False,
         questions: Sequence[str] = (),
         reading: Reading | None = None,
+        rows: int | None = None,
     ) -> Declaration:
         """Check what an owner declares, as values or as plain data; the fields are those of `Dataset`."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -78,6 +81,7 @@ class Declaration:
             rows=_read_unit(person, max_rows),
             public=public,
             questions=_read_questions(questions),
+            about_rows=_read_rows(rows),
         )
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
@@ -114,6 +118,8 @@ class Declaration:
             "key": self.key,
             "public": self.public,
             "adjacency": self.adjacency,
+            # What was added later is there if it is used, so that older accounts keep their text.
+            **({} if self.about_rows is None else {"rows": self.about_rows}),
         }
 
     def rules_to_dict(self) -> dict[str, Any] | Literal["any"]:
@@ -186,6 +192,17 @@ def _read_questions(questions: Sequence[str]) -> tuple[str, ...]:
             next_step='Name those of other packages that may be asked, as in ["proportion"].',
         )
     return tuple(dict.fromkeys(questions))
+
+
+def _read_rows(rows: int | None) -> int | None:
+    fits = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= LARGEST_TABLE
+    if rows is not None and not fits:
+        raise InputError(
+            f"must be a whole number from 1 to {LARGEST_TABLE:,}",
+            field="rows",
+            next_step="Say about how many rows the table has if anybody may know it, or leave it out.",
+        )
+    return rows
 
 
 def _read_unit(person: str | None, max_rows: int | None) -> int:

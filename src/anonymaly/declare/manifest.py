@@ -17,6 +17,7 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.value_files import with_values
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
@@ -71,6 +72,11 @@ class Manifest(Value):
     reading: dict[str, Any] = added({})
     """How the table's values are written, for every column that does not say it itself in read."""
 
+    file: dict[str, Any] = added({})
+    """The encoding and delimiter of a text file, such as {encoding: latin-1, delimiter: ;}."""
+    rows: StrictInt | None = added(None)
+    """About how many rows the table has, if that is public."""
+
     @field_validator("version", mode="before")
     @classmethod
     def _version(cls, value: Any) -> str:
@@ -95,7 +101,7 @@ class Manifest(Value):
     @classmethod
     def load(cls, path: str | Path) -> Manifest:
         """Read the file, or say which line or field is wrong."""
-        return cls.read(read_yaml(Path(path)))
+        return cls.read(with_values(read_yaml(Path(path)), Path(path).parent))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Manifest:
@@ -120,7 +126,9 @@ class Manifest(Value):
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(source, table=self.table, line_breaks=self.line_breaks, **self._declared())
+        return Dataset(
+            source, table=self.table, line_breaks=self.line_breaks, file=self.file, **self._declared()
+        )
 
     def _declared(self) -> dict[str, Any]:
         return {
@@ -134,6 +142,7 @@ class Manifest(Value):
             "public": self.public,
             "questions": self.questions,
             "reading": self.reading or None,
+            "rows": self.rows,
         }
 
     def ledger_location(self, folder: Path) -> str:

@@ -62,12 +62,16 @@ class Engine:
         return later
 
     def step(self, number: ir.IntegerValue, edges: Sequence[int], values: Sequence[int]) -> ir.IntegerValue:
-        """Return the first value below the first edge, and the next one from each edge on, by halving."""
-        import ibis  # noqa: PLC0415
+        """Return the first value below the first edge, and the next one from each edge on."""
+        return _by_halving(number, edges, values)
 
-        if not edges:
-            return ibis.literal(values[0], "int64")
-        middle = len(edges) // 2
-        below = self.step(number, edges[:middle], values[: middle + 1])
-        above = self.step(number, edges[middle + 1 :], values[middle + 1 :])
-        return ibis.ifelse(number < edges[middle], below, above)
+
+def _by_halving(number: ir.IntegerValue, edges: Sequence[int], values: Sequence[int]) -> ir.IntegerValue:
+    import ibis  # noqa: PLC0415
+
+    if not edges:
+        return ibis.literal(values[0], "int64")
+    middle = len(edges) // 2
+    below = _by_halving(number, edges[:middle], values[: middle + 1])
+    above = _by_halving(number, edges[middle + 1 :], values[middle + 1 :])
+    return ibis.ifelse(number < edges[middle], below, above)

@@ -79,9 +79,9 @@ def _without_password(path: str) -> str:
     return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
 
 
-def common_header(files: Sequence[str]) -> tuple[list[str], str]:
+def common_header(files: Sequence[str], delimiter: str | None = None) -> tuple[list[str], str]:
     """Return the column names and the delimiter of text files, which must all be the same."""
-    first, *others = [_header(file) for file in files]
+    first, *others = [_header(file, delimiter) for file in files]
     for file, other in zip(files[1:], others, strict=True):
         if other != first:
             # The engine would match their columns by position.
@@ -110,12 +110,12 @@ def _refuse_wide(path: str, columns: int) -> None:
         )
 
 
-def _header(path: str) -> tuple[list[str], str]:
+def _header(path: str, declared: str | None) -> tuple[list[str], str]:
     """Read names and delimiter from the header line, which is public; sniffing would read rows."""
     with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
         line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
     header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
-    delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
+    delimiter = declared or max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
     _refuse_wide(path, len(names))
     distinct = {name.lower() for name in names}  # to DuckDB, Age and age are the same

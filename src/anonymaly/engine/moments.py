@@ -7,6 +7,7 @@ All of it is regular expressions and arithmetic with whole numbers that no value
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import ibis
@@ -24,6 +25,9 @@ _PER_SECOND = 1_000_000
 # Units of a Unix time: how many a second has, and the digits up to the year 5138, and back to 1653.
 _UNITS = {"seconds": 1, "milliseconds": 1_000, "microseconds": _PER_SECOND}
 _DIGITS_AFTER, _DIGITS_BEFORE = 11, 10
+
+# A zone may move a moment by a day, which must not leave the calendar; infinity is in none.
+_CALENDAR = (datetime.min.replace(year=2), datetime.max.replace(year=9998))
 
 _in_utc = ibis.udf.scalar.builtin(
     lambda zone, moment: ...,
@@ -54,9 +58,11 @@ def read_unix(column: ir.NumericValue, reading: Reading, engine: Engine) -> ir.T
 
 def read_zoned(column: ir.TimestampValue, reading: Reading, engine: Engine) -> ir.TimestampValue:
     """Return moments of the whole world, which the engine holds as such, on the clock of the zone."""
+    moment = _in_utc("UTC", column)
+    kept = ibis.cases((moment.between(*_CALENDAR), moment), else_=ibis.null(moment.type()))
     # Whole seconds first: not every engine's seconds are whole, and a fraction must not be rounded up.
-    second = _in_utc("UTC", column.truncate("s")).epoch_seconds().cast("int64")
-    return engine.later(_in_utc("UTC", column), _offset(second, reading, engine))
+    second = kept.truncate("s").epoch_seconds().cast("int64")
+    return engine.later(kept, _offset(second, reading, engine))
 
 
 def _of_format(text: ir.StringValue, form: Format, reading: Reading, engine: Engine) -> ir.TimestampValue:
@@ -146,5 +152,7 @@ def _of_unix(counted: ir.IntegerValue, reading: Reading, engine: Engine) -> ir.T
 
 def _offset(second: ir.IntegerValue, reading: Reading, engine: Engine) -> ir.IntegerValue:
     """Return by how many seconds the zone's clock is ahead of UTC at a second of the whole world."""
-    changes, found = offsets(reading.zone or "UTC")
+    if reading.zone is None:
+        return ibis.literal(0, "int64")
+    changes, found = offsets(reading.zone)
     return engine.step(second, changes, found)

@@ -204,8 +204,8 @@ class Reading(Value):
         for name, spellings in self.same:
             meanings[f"the value {name}"] = [*meanings.get(f"the value {name}", ()), *spellings]
         found: dict[str, str] = {}
-        for meaning, spellings in meanings.items():
-            for text in spellings:
+        for meaning, texts in meanings.items():
+            for text in texts:
                 other = found.setdefault(self.plain(text, trim=always_trim or self.trim), meaning)
                 if other != meaning:
                     raise InputError(

@@ -7,7 +7,6 @@ table is first opened.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
+from anonymaly.engine.encodings import TextFile, exact_paths, in_utf_8
 from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.reading import Reading
@@ -36,10 +36,17 @@ class Source:
     """A table that is opened when it is first needed, and again in a forked child."""
 
     def __init__(
-        self, source: Any, table: str | None, needed: Sequence[str], *, line_breaks: bool = False
+        self,
+        source: Any,
+        table: str | None,
+        needed: Sequence[str],
+        *,
+        line_breaks: bool = False,
+        file: TextFile | None = None,
     ) -> None:
         self._table_name = table
         self._line_breaks = line_breaks
+        self._file = file or TextFile()
         self._opened: tuple[int, ir.Table] | None = None
         self._file_kind: FileKind | None = None
         # Columns of a frame or Parquet file that have no type of their own, with a name for what they have:
@@ -47,12 +54,13 @@ class Source:
         self._loose: dict[str, str] = {}
         self._process = os.getpid()
         self._source = self._accept(source, needed)
-        if line_breaks and self._file_kind != "text":
-            raise InputError(
-                "is given for what is no text file",
-                field="line_breaks",
-                next_step="Leave it out; only CSV files have lines.",
-            )
+        for field, given in (("line_breaks", line_breaks), ("file", self._file != TextFile())):
+            if given and self._file_kind != "text":
+                raise InputError(
+                    "is given for what is no text file",
+                    field=field,
+                    next_step="Leave it out; only CSV files have lines.",
+                )
 
     @property
     def is_text(self) -> bool:
@@ -117,7 +125,7 @@ class Source:
             return None
         from anonymaly.engine import lines  # noqa: PLC0415
 
-        names, delimiter = common_header(find_files(self._source))
+        _, names, delimiter = self._read_header()
         return lines.lengths(self.table().get_backend().table("source"), names, delimiter)
 
     def type_of(self, name: str) -> str | None:
@@ -201,30 +209,33 @@ class Source:
             case "database":
                 return engine.open_database(source, self._table_name)
             case "text":
-                names, delimiter = common_header(find_files(source))
-                return engine.open_text(_exact_paths(source), names, delimiter, line_breaks=self._line_breaks)
+                files, names, delimiter = self._read_header()
+                return engine.open_text(files, names, delimiter, line_breaks=self._line_breaks)
             case "parquet":
                 refuse_wide_files(find_files(source))
-                opened, self._loose = engine.open_parquet(_exact_paths(source))
+                opened, self._loose = engine.open_parquet(exact_paths(find_files(source)))
                 return opened
             case None:
                 return engine.open_arrow(source)
 
+    def _read_header(self) -> tuple[list[str], list[str], str]:
+        """Return the text files in UTF-8, the names of their columns, and their delimiter."""
+        files = in_utf_8(find_files(self._source), self._file.encoding)
+        return exact_paths(files), *common_header(files, self._file.delimiter)
 
-def _exact_paths(path: str) -> list[str]:
-    """Return the files with brackets and stars in their names escaped, so that they are not patterns."""
-    return [glob.escape(file) for file in find_files(path)]
+    def guess_schema(self) -> dict[str, dt.DataType]:
+        """Return names and types; a text file has no types, so they are guessed from its beginning."""
+        schema = self.table().schema()
+        if not self.is_text:
+            return {name: schema[name] for name in schema.names}
+        files, names, delimiter = self._read_header()
+        guess = lookup.embedded().guess_types(files, delimiter)
+        return {name: guess.get(name, schema[name]) for name in names}
 
 
-def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
+def read_schema(source: str, table: str | None, file: TextFile | None = None) -> dict[str, dt.DataType]:
     """Return a table's column names and types, for an owner who is about to declare them.
 
     A text file has no types, so they are guessed from its beginning, as a suggestion.
     """
-    opened = Source(source, table, ())
-    schema = opened.table().schema()
-    if opened._file_kind == "text":
-        names, delimiter = common_header(find_files(source))
-        guess = lookup.embedded().guess_types(_exact_paths(source), delimiter)
-        return {name: guess.get(name, schema[name]) for name in names}
-    return {name: schema[name] for name in schema.names}
+    return Source(source, table, (), file=file).guess_schema()

@@ -10,11 +10,12 @@ import string
 from typing import TYPE_CHECKING
 
 import ibis
+import ibis.expr.datatypes as dt
 
 from anonymaly.engine import moments
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.engine import Engine
-from anonymaly.engine.reading import Reading
+from anonymaly.engine.reading import BLANKS, Reading
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -25,6 +26,10 @@ _EXPONENT = "[eE][+-]?[12]?[0-9]{1,2}"
 _BEFORE_EXPONENT, _AFTER_POINT = 8, 20
 _WIDE_BLANKS = " \u00a0\u2009\u202f"  # no-break and thin spaces, which stand between thousands and before €
 _SEPARATORS = {" ": _WIDE_BLANKS, "'": "'\u2019"}
+
+# Functions that engines have and Ibis does not.
+_chr = ibis.udf.scalar.builtin(lambda code: ..., name="chr", signature=((dt.int32,), str))
+_trim = ibis.udf.scalar.builtin(lambda text, characters: ..., name="trim", signature=((str, str), str))
 
 
 def read_text(text: ir.StringValue, kind: Kind, reading: Reading, engine: Engine) -> ir.Value:
@@ -53,7 +58,11 @@ def is_marked(text: ir.StringValue, kind: Kind, reading: Reading) -> ir.BooleanV
 
 def trimmed(text: ir.StringValue) -> ir.StringValue:
     """Return texts without the spaces around them, of ASCII alone: engines differ in what others are."""
-    kept: ir.StringValue = text.strip()  # Ibis names the same six characters as BLANKS to every engine
+    characters = ibis.literal("")
+    for blank in BLANKS:
+        # By their numbers: a statement with a line feed in a text is hard to read.
+        characters = characters + (" " if blank == " " else _chr(ord(blank)))
+    kept: ir.StringValue = _trim(text, characters)
     return kept
 
 

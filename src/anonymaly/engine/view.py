@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _LONGEST_EXACT = 2**53  # floats beyond it are not single whole numbers
 _LONGEST_DIVIDED = 15  # digits of a decimal whose whole number, and power of ten, a double holds
 _LARGEST = repr(sys.float_info.max)
-_CALENDAR = (datetime.min.replace(year=2), datetime.max.replace(year=9998))  # a zone may move them by a day
 _NEAR_ZERO = "2.4703282292062328e-324"  # half of the smallest double; what is below is 0
 
 
@@ -175,7 +174,7 @@ def read_by(
         number = column if found.is_integer() else _to_float(column, engine)
         return moments.read_unix(number, reading, engine)
     if _as_zoned(found, kind):
-        return moments.read_zoned(_between(column, *_CALENDAR), reading, engine)
+        return moments.read_zoned(column, reading, engine)
     value = read_as(column, kind, engine, from_file=from_file)
     for marker in _marking_numbers(reading) if value.type().is_numeric() else ():
         value = value.nullif(_number(marker))

@@ -120,7 +120,10 @@ def bind(query: Score, declaration: Declaration) -> ScoreBinding:
                 field=option,
                 next_step=f"It takes {', '.join(kind.options)}.",
             )
-    counted = query.rows is None and kind.needs_records(options)
+    needed = kind.needs_records(options)
+    if query.rows is None and needed:
+        query = query.model_copy(update={"rows": declaration.about_rows})
+    counted = query.rows is None and needed
     wanted = {
         "bounds": len(known) < len(query.columns),
         "records": counted,
