@@ -13,6 +13,7 @@ AnonymalyError
 ├── LedgerError                the ledger cannot be used (exit code 2)
 │   ├── LedgerMissing          it does not exist, and was not to be created
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
+│   ├── LedgerTooNew           it was written by a later version
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
 ├── ExtraMissing               an optional package is not installed (exit code 2)
 └── AnswerFailed               charged, without an answer; the same words whatever the rows (exit code 1)
@@ -123,6 +124,10 @@ class LedgerMissing(LedgerError):
 
 class LedgerDamaged(LedgerError):
     """The ledger's chain, triggers or file do not verify."""
+
+
+class LedgerTooNew(LedgerError):
+    """The ledger was written by a later version, in a format that this one cannot read."""
 
 
 class LedgerBehindAnchor(LedgerError):

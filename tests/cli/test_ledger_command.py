@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly ledger``: stored answers, and a lost secret."""
+"""``anonymaly ledger``: stored answers, a lost secret, and a ledger's file alone, as an auditor has it."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -59,3 +63,49 @@ def test_a_check_sees_a_secret_that_others_may_read(run: Run, folder: Path) -> N
     done = run("check", "patients.yaml")
     assert done.returncode == 2
     assert "chmod 600" in done.stderr
+
+
+@pytest.fixture
+def copy(run: Run, folder: Path) -> Path:
+    run("count", "patients.yaml", "--epsilon", "0.1")
+    shutil.copy(folder / "patients.ledger", folder / "copy.ledger")
+    (folder / "copy.ledger").chmod(0o400)
+    return folder / "copy.ledger"
+
+
+def test_an_auditor_verifies_a_copy_of_the_ledger_alone(run: Run, copy: Path) -> None:
+    before = copy.read_bytes()
+    done = run("ledger", "copy.ledger", "--verify")
+    assert done.returncode == 0, done.stderr
+    assert "patients: ε = 0.1 of 1 spent, 0.9 remaining" in done.stdout
+    assert "verified: 3 entries" in done.stdout
+    shown = json.loads(run("ledger", str(copy), "--verify", "--json").stdout)
+    assert shown["accounts"] == [{"account": "patients", "budget": "1", "spent": "0.1", "remaining": "0.9"}]
+    assert shown["verification"]["ok"]
+    assert copy.read_bytes() == before
+    assert not [path.name for path in copy.parent.iterdir() if path.name.startswith("copy.ledger-")]
+
+
+def test_a_damaged_copy_is_said_to_be_so(run: Run, copy: Path, folder: Path) -> None:
+    changed = folder / "changed.db"
+    shutil.copy(copy, changed)
+    changed.chmod(0o600)
+    with sqlite3.connect(changed) as connection:
+        connection.execute('UPDATE ledger_accounts SET "limit" = 9000000000')
+    connection.close()
+    done = run("ledger", "changed.db", "--verify")
+    assert done.returncode == 2
+    assert "limit is ε=9, its entries say ε=1" in done.stdout
+    (folder / "broken.ledger").write_text("nothing of the kind")
+    done = run("ledger", "broken.ledger", "--verify")
+    assert done.returncode == 2
+    assert "NOT verified" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--raise-budget", "3", "--verify"], ["--new-epoch", "--verify"]])
+def test_a_ledgers_file_alone_is_only_verified(run: Run, copy: Path, options: list[str]) -> None:
+    done = run("ledger", "copy.ledger", *options)
+    assert done.returncode == 2
+    assert "is a ledger, not a manifest" in done.stderr
+    assert "--verify" in done.stderr

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from anonymaly.errors import BudgetExceeded, Refused
+from anonymaly.errors import Refused
 from anonymaly.ledger import Ledger, Reservation
 
 KEYS = st.sampled_from([f"q{number}" for number in range(6)])
 COSTS = {f"q{number}": 1 + 2 * number for number in range(6)}
+MOST_COUNTED = 4
 _names = itertools.count()
 
 
@@ -31,20 +32,36 @@ class Model(RuleBasedStateMachine):
         self.limit, self.spent = limit, 0
         self.states: dict[str, tuple[str, str | None]] = {}
         self.held: dict[str, Reservation] = {}
+        self.paused = False
+        self.granted: int | None = None  # ann's limit, once there are grants
+        self.by_analyst = {"ann": 0, "bob": 0}
+        self.paid: set[tuple[str, str]] = set()  # which analyst was charged for which key
+        self.counted = 0
         type(self).ledger.open_account(self.name, {}, limit=limit, rules={})
 
     @rule(key=KEYS, analyst=st.sampled_from(["ann", "bob"]))
     def reserve(self, key: str, analyst: str) -> None:
         arguments: dict[str, Any] = {"analyst": analyst, "key": key, "cost": COSTS[key], "record": {}}
-        if key not in self.states and self.spent + COSTS[key] > self.limit:
-            with pytest.raises(BudgetExceeded):
+        arguments["counters"] = {"rule": MOST_COUNTED}
+        new, cost = key not in self.states, COSTS[key]
+        pays = new or (self.granted is not None and (analyst, key) not in self.paid)
+        most = self.granted if analyst == "ann" else None
+        stopped = self.paused and (new or self.states[key][0] == "reserved")
+        broke = pays and most is not None and self.by_analyst[analyst] + cost > most
+        refused = stopped or broke or (new and self.counted == MOST_COUNTED)
+        if refused or (new and self.spent + cost > self.limit):
+            with pytest.raises(Refused):
                 self.ledger.reserve(self.name, **arguments)
             return
         reservation = self.ledger.reserve(self.name, **arguments)
-        assert reservation.charged == (key not in self.states)
-        if key not in self.states:
-            self.spent += COSTS[key]
+        assert reservation.charged == new
+        if new:
+            self.spent += cost
+            self.counted += 1
             self.states[key] = ("reserved", None)
+        if pays:
+            self.by_analyst[analyst] += cost
+            self.paid.add((analyst, key))
         assert (reservation.state, reservation.digest) == self.states[key]
         self.held[key] = reservation
 
@@ -81,6 +98,22 @@ class Model(RuleBasedStateMachine):
             self.limit = self.ledger.raise_limit(self.name, to).limit
             assert self.limit == to
 
+    @rule(paused=st.booleans())
+    def pause(self, paused: bool) -> None:
+        act = self.ledger.pause if paused else self.ledger.resume
+        assert act(self.name, by="owner", reason="a test").paused == paused
+        self.paused = paused
+
+    @rule(limit=st.integers(0, 60))
+    def grant(self, limit: int) -> None:
+        if limit < self.by_analyst["ann"]:
+            with pytest.raises(Refused):
+                self.ledger.grant(self.name, "ann", limit=limit, by="owner", reason="a test")
+        else:
+            for analyst, most in (("ann", limit), ("bob", None)):
+                self.ledger.grant(self.name, analyst, limit=most, by="owner", reason="a test")
+            self.granted = limit
+
     @rule()
     def reopen(self) -> None:
         type(self).ledger.close()
@@ -92,6 +125,11 @@ class Model(RuleBasedStateMachine):
             return
         account = self.ledger.account(self.name)
         assert (account.limit, account.spent) == (self.limit, self.spent)
+        assert account.paused == self.paused
+        assert [item.used for item in self.ledger.counters(self.name)] == [self.counted][: self.counted]
+        if self.granted is not None:
+            spent = {item.analyst: item.spent for item in self.ledger.grants(self.name)}
+            assert spent == self.by_analyst
         found = {held.key: (held.state, held.digest) for held in self.ledger.reservations(self.name)}
         assert found == self.states
 

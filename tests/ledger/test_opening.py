@@ -35,6 +35,8 @@ def test_a_ledger_keeps_everything_across_closing_and_opening(location: str) -> 
             "head": head.to_dict(),
             "spent": {"patients": 5},
             "problems": [],
+            "format": 2,
+            "answers": None,
         }
 
 

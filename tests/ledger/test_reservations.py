@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -69,18 +68,6 @@ def test_a_budget_that_does_not_suffice_gives_needed_remaining_limit_and_what_to
 def test_a_question_already_charged_is_found_when_nothing_remains(ledger: Ledger, account: Account) -> None:
     first = ask(ledger, cost=NANO)
     assert ask(ledger, cost=NANO) == replace(first, charged=False)
-
-
-def test_a_limit_of_an_analyst_is_enforced_and_charges_neither_row(
-    ledger: Ledger, account: Account, execute: Callable[[str], Any]
-) -> None:
-    ask(ledger, analyst="ann")
-    execute("""UPDATE ledger_analysts SET "limit" = 150000000""")
-    with pytest.raises(BudgetExceeded, match=r"needs ε=0\.1; 0\.05 of 0\.15 remain for analyst 'ann'"):
-        ask(ledger, key="q2", analyst="ann")
-    assert ledger.account("patients").spent == NANO // 10
-    assert ask(ledger, key="q2", analyst="bob").charged
-    assert ledger.verify().ok
 
 
 def test_the_first_commit_wins_and_the_second_gets_its_record(ledger: Ledger, account: Account) -> None:

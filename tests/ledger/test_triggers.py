@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from anonymaly.errors import LedgerDamaged
 from anonymaly.ledger import Account, Ledger
-from anonymaly.ledger.schema import GUARDS
+from anonymaly.ledger.guards import GUARDS
 
 NANO = 10**9
 Execute = Callable[[str], Any]
@@ -158,14 +158,17 @@ def forge(location: str, execute: Execute, table: str, statement: str) -> None:
     [
         (("accounts", "SET spent = 0"), "spent is ε=0, its entries say ε=0.2"),
         (("accounts", 'SET "limit" = 9000000000'), "limit is ε=9, its entries say ε=1"),
-        (("analysts", "SET spent = 0"), "what the analysts spent"),
+        (
+            ("analysts", "SET spent = 0"),
+            "analyst 'owner' of account 'patients' has limit None, spent ε=0; the entries say",
+        ),
         (("reservations", "SET state = 'failed' WHERE seq = 2"), "reservation 2 is not in the state"),
         (("entries", "SET body = replace(body, '100000000', '1') WHERE seq = 2"), "entry 2 is not the one"),
         (("entries", "SET kind = 'rule' WHERE seq = 3"), "entry 3 is filed under another kind"),
         (("entries", "SET seq = 99 WHERE seq = 3"), "entry 3 is missing"),
         (("head", "SET ledger = 'other'"), "entry 1 is not the one"),
         (("head", "SET seq = seq - 1"), "the head says entry 3, the chain ends at entry 4"),
-        (("head", "SET format = 7"), "no head that this version can read"),
+        (("head", "SET format = 0"), "does not belong to the ledger"),
     ],
 )
 def test_a_row_changed_by_hand_is_noticed_at_opening(

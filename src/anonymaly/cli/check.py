@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -51,6 +52,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
                 "questions": {name: origin and origin.to_dict() for name, origin in others.items()},
                 "warnings": warnings,
                 "remaining": None if account is None else to_text(account.remaining),
+                "compared": "names and types",
+                "next_step": _look(manifest),
             }
         )
     else:
@@ -74,8 +77,17 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         else:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
         say("ready" if not problems else f"{len(problems)} to correct")
+        if not problems:
+            say(
+                '"fits" is about names and types only. Whether the values can be read as declared, the owner '
+                f"sees before the first charge: {_look(manifest)}"
+            )
     if problems:
         raise typer.Exit(2)
+
+
+def _look(manifest: str) -> str:
+    return f"anonymaly inspect columns {shlex.quote(manifest)}"
 
 
 def _trivial_policies(declaration: Declaration) -> list[str]:

@@ -12,13 +12,20 @@ from rich.table import Table
 from anonymaly.ask.secret import SecretFile, newest_check
 from anonymaly.ask.store import Store, folder_of
 from anonymaly.ask.verify import verify as verify_all
-from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
+from anonymaly.cli.output import AsJson, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged
-from anonymaly.ledger import Ledger, Reservation
+from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 
+ManifestOrLedger = Annotated[
+    str,
+    typer.Argument(
+        metavar="MANIFEST",
+        help="The owner's YAML file; with --verify, also a ledger's file or a copy of one.",
+    ),
+]
 Verify = Annotated[
     bool, typer.Option("--verify", help="Check every hash and sum of the ledger again, and stored answers.")
 ]
@@ -38,9 +45,11 @@ NewSecret = Annotated[
     ),
 ]
 
+_SQLITE = b"SQLite format 3\0"
+
 
 def ledger(
-    manifest: ManifestPath,
+    manifest: ManifestOrLedger,
     verify: Verify = False,
     raise_budget: RaiseBudget = None,
     new_epoch: NewEpoch = False,
@@ -48,6 +57,15 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Show what was asked, spent and promised; works without the table."""
+    if _is_ledger(manifest):
+        if not verify or new_epoch or new_secret or raise_budget is not None:
+            raise InputError(
+                f"is a ledger, not a manifest: {manifest}",
+                field="manifest",
+                next_step="Verify it with --verify; anything else needs the owner's YAML file.",
+            )
+        _audit(manifest, as_json)
+        return
     declared, folder = Manifest.load(manifest), Path(manifest).parent
     with _open(declared, folder, new_epoch) as book:
         if raise_budget is not None:
@@ -67,9 +85,48 @@ def ledger(
             out.print(_table(report["reservations"]))
         say(str(report["statement"]))
         if verify:
-            say(_verdict(report["json"]["verification"]))
+            say(_verdict(report["json"]["verification"], "chain, sums and stored answers agree"))
     if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _is_ledger(path: str) -> bool:
+    """Tell a ledger from a manifest, by its first bytes; a damaged one by its name."""
+    if "://" in path:
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE or Path(path).suffix == ".ledger"
+    except OSError:
+        return Path(path).suffix == ".ledger"
+
+
+def _audit(path: str, as_json: bool) -> None:
+    """Verify a ledger by itself, writing nothing; neither a manifest nor the anchor is needed."""
+    with Ledger.audit(path) as book:
+        found = book.verify()
+        accounts = [book.account(name) for name in book.accounts()] if found.ok else []
+    shown: dict[str, Any] = {
+        "accounts": [_account(item) for item in accounts],
+        "verification": found.to_dict(),
+    }
+    if as_json:
+        say_json(shown)
+    else:
+        for item in shown["accounts"]:
+            say("{account}: ε = {spent} of {budget} spent, {remaining} remaining".format(**item))
+        say(_verdict(found.to_dict(), "chain and sums agree"))
+    if not found.ok:
+        raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {
+        "account": account.name,
+        "budget": to_text(account.limit),
+        "spent": to_text(account.spent),
+        "remaining": to_text(account.remaining),
+    }
 
 
 def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
@@ -125,8 +182,7 @@ def _table(reservations: list[Reservation]) -> Table:
     return table
 
 
-def _verdict(found: dict[str, Any]) -> str:
+def _verdict(found: dict[str, Any], agree: str) -> str:
     if found["ok"]:
-        head = found["head"]["hash"][:16]
-        return f"verified: {found['entries']} entries, chain, sums and stored answers agree; head {head}…"
+        return f"verified: {found['entries']} entries, {agree}; head {found['head']['hash'][:16]}…"
     return "\n".join(["NOT verified:", *(f"  {problem}" for problem in found["problems"])])

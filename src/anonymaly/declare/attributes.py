@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, find_domain
 from anonymaly.errors import InputError
 
@@ -38,6 +39,16 @@ class Attribute:
             if known == value and isinstance(known, bool) == isinstance(value, bool):
                 return number
         return None
+
+
+def undeclared_value(attribute: Attribute, value: Any, *, field: str, place: str = "") -> InputError:
+    """Return the error for a value that a column does not have; it names declared values, never this one."""
+    text = str(value)
+    return InputError(
+        f"has a value of {attribute.column}{place} that is not in its declared domain",
+        field=field,
+        next_step=f"{guess(text, attribute.values)}Values: {listed(attribute.values, text)}.",
+    )
 
 
 def read_attributes(

@@ -160,6 +160,18 @@ class Dataset:
         """Return the view for a question: judged by a policy if it needs one."""
         return self.table if policy is None else self.judged(policy)
 
+    def looked(self) -> ir.Table:
+        """Return all rows as they are read, with what is written in each column: for the owner alone."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
+        self._refuse_misfits()
+        declared = self.declaration
+        return with_others(self._source.looked(declared.kinds, declared.person, declared.readings), declared)
+
+    def lines(self) -> ir.Table | None:
+        """Return how many values each line of a text file has; None where a line is no record."""
+        return self._source.lines()
+
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         source = self._source
@@ -210,6 +222,13 @@ class Dataset:
 
     def _typed(self) -> ir.Table:
         """Return all rows in their declared types, once the table's names and types are known to fit."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
+        self._refuse_misfits()
+        declared = self.declaration
+        return with_others(self._source.typed(declared.kinds, declared.person, declared.readings), declared)
+
+    def _refuse_misfits(self) -> None:
         for line in self.check():
             if line.problem is not None:
                 raise SchemaError(
@@ -217,10 +236,6 @@ class Dataset:
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
                     next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
-        from anonymaly.declare.readings import with_others  # noqa: PLC0415
-
-        declared = self.declaration
-        return with_others(self._source.typed(declared.kinds, declared.person, declared.readings), declared)
 
     def _problem(self, name: str, domain: Domain) -> str | None:
         return self._source.problem(name, domain.kind, domain.reading)

@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import Frozen, Number, Ordered, Value, added, is_text
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.reading import OF_ALL, OF_KIND, Reading
@@ -536,8 +537,9 @@ def no_such_column(
     name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
 ) -> InputError:
     """Return the error that lists the declared columns; ``place`` says where in a text the name is."""
+    names = list(declared)
     return error(
         f"there is no declared column {name!r}{place}",
         field=field,
-        next_step=f"Declared columns: {', '.join(declared) or 'none'}.",
+        next_step=f"{guess(name, names)}Declared columns: {listed(names, name)}.",
     )

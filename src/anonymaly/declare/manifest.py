@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from anonymaly.errors import InputError, ManifestError
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
 DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
+SPELLINGS = frozenset({"nulls", "same"})  # of a reading, where a ? is what the table has
 
 
 class Manifest(Value):
@@ -270,18 +271,38 @@ def _as_text(data: Any) -> Any:
     return [_as_text(item) for item in data] if isinstance(data, list | tuple) else data
 
 
-def refuse_undeclared(data: Any, field: str = "") -> None:
-    """Point at the first question mark that ``init`` left for the owner."""
+def refuse_undeclared(data: Any) -> None:
+    """Point at every question mark that ``init`` left for the owner, all at once."""
+    places = list(dict.fromkeys(_undeclared(data, ())))
+    if not places:
+        return
+    if len(places) == 1:
+        field, problem = ".".join(places[0]), "is still to be declared"
+    else:
+        # Those of a column in one line: a table of sixty columns has a hundred of them.
+        lines: dict[tuple[str, ...], list[str]] = {}
+        for *outer, name in places:
+            lines.setdefault(tuple(outer), []).append(name)
+        shown = [
+            f"{'.'.join(outer)}: {', '.join(names)}" if outer else ", ".join(names)
+            for outer, names in lines.items()
+        ]
+        field, problem = None, "\n  ".join([f"{len(places)} fields are still to be declared:", *shown])
+    raise ManifestError(
+        problem,
+        field=field,
+        next_step="Replace each ? by what is publicly known; never look it up in the rows.",
+    )
+
+
+def _undeclared(data: Any, place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the place of each question mark, as the names that lead to it."""
     if data == UNDECLARED:
-        raise ManifestError(
-            "is still to be declared",
-            field=field,
-            next_step="Replace the ? by what is publicly known; never look it up in the rows.",
-        )
-    if isinstance(data, Mapping):
+        yield place
+    elif isinstance(data, Mapping):
         for name, item in data.items():
-            if name != "nulls":  # a question mark means null in many a file
-                refuse_undeclared(item, f"{field}.{name}" if field else str(name))
+            if name not in SPELLINGS:
+                yield from _undeclared(item, (*place, str(name)))
     elif isinstance(data, list):
         for item in data:
-            refuse_undeclared(item, field)
+            yield from _undeclared(item, place)

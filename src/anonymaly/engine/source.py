@@ -98,6 +98,36 @@ class Source:
             readings=readings,
         )
 
+    def looked(
+        self, kinds: Mapping[str, Kind], person: str | None, readings: Mapping[str, Reading]
+    ) -> ir.Table:
+        """Return the same rows with what is written in each column as well, for the owner's look."""
+        from anonymaly.engine import look  # noqa: PLC0415
+
+        raw = self.table()
+        from_file = self._file_kind in ("text", "parquet")
+        return look.looked(
+            raw,
+            kinds,
+            lookup.of(raw),
+            person=person,
+            loose=self._loose,
+            from_file=from_file,
+            readings=readings,
+        )
+
+    def lines(self) -> ir.Table | None:
+        """Return how many values each line of a text file has; None where lines are not records.
+
+        The table has the columns ``values`` and ``needed``.
+        """
+        if self._file_kind != "text" or self._line_breaks:
+            return None
+        from anonymaly.engine import lines  # noqa: PLC0415
+
+        _, names, delimiter = self._read_header()
+        return lines.lengths(self.table().get_backend().table("source"), names, delimiter)
+
     def type_of(self, name: str) -> str | None:
         """Return the name of a column's type, or None if there is no such column."""
         found = self.table().schema()

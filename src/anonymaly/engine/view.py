@@ -59,9 +59,8 @@ def typed(
     """
     columns = {}
     for name, kind in kinds.items():
-        column, reading = raw[name], readings.get(name)
-        if name in loose and not fits(column.type(), kind, reading):
-            column = _spelled(column)
+        reading = readings.get(name)
+        column = given(raw, name, kind, reading, loose)
         if reading is None:
             columns[name] = read_as(column, kind, engine, from_file=from_file)
         else:
@@ -70,19 +69,34 @@ def typed(
     return raw.select(**columns, **added)
 
 
+def given(raw: ir.Table, name: str, kind: Kind, reading: Reading | None, loose: Container[str]) -> ir.Value:
+    """Return a column as it is to be read: as text, if its type says nothing and does not fit."""
+    column = raw[name]
+    return _spelled(column) if name in loose and not fits(column.type(), kind, reading) else column
+
+
 def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engine, *further: str) -> ir.Table:
     """Keep at most ``rows`` rows of each person, chosen by their content alone, and the same on every engine.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
+    placed = numbered(view, kinds, engine)
+    return placed.filter(is_kept(placed, rows)).select(*kinds, *further)
+
+
+def numbered(view: ir.Table, kinds: Mapping[str, Kind], engine: Engine) -> ir.Table:
+    """Return the rows with the place of each among those of its person, from 0."""
     # Nulls first is no engine's default, so it is always written down and no setting changes it.
     places = (_place(view[name], kind, engine) for name, kind in kinds.items())
     order = [ibis.asc(place, nulls_first=True) for place in places]
     window = ibis.window(group_by=PERSON, order_by=order)
-    numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
-    kept = numbered.filter(numbered[PERSON].isnull() | (numbered[PLACE] < rows))
-    return kept.select(*kinds, *further)
+    return view.mutate(**{PLACE: ibis.row_number().over(window)})
+
+
+def is_kept(numbered: ir.Table, rows: int) -> ir.BooleanValue:
+    """Return for each numbered row whether it is among the first ``rows`` of its person."""
+    return numbered[PERSON].isnull() | (numbered[PLACE] < rows)
 
 
 def _place(column: ir.Value, kind: Kind, engine: Engine) -> ir.Value:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from anonymaly.ledger.book import refuse_if_too_expensive
 from anonymaly.ledger.ledger import Ledger
-from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
+from anonymaly.ledger.records import Account, Counter, Entry, Grant, Head, Receipt, Reservation, Verification
 
 __all__ = [
     "Account",
+    "Counter",
     "Entry",
+    "Grant",
     "Head",
     "Ledger",
     "Receipt",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account book: accounts, and reservations that are committed or fail, and are never refunded."""
+"""Reservations: charged, then committed or failed, and never refunded."""
 
 from __future__ import annotations
 
@@ -11,25 +11,14 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.errors import (
-    BudgetExceeded,
-    DeclarationChanged,
-    InputError,
-    LedgerDamaged,
-    LedgerError,
-    Refused,
-)
-from anonymaly.ledger.inputs import added_rules, refuse_changes
-from anonymaly.ledger.records import Account, Reservation, Rules, State
-from anonymaly.ledger.schema import accounts, entries, heads, reservations
+from anonymaly.errors import BudgetExceeded, DeclarationChanged, LedgerDamaged, LedgerError, Refused
+from anonymaly.ledger.accounts import get_account, in_force
+from anonymaly.ledger.counters import count
+from anonymaly.ledger.grants import permit
+from anonymaly.ledger.records import Reservation, State
+from anonymaly.ledger.schema import again, entries, heads, reservations
 from anonymaly.ledger.transaction import RESTORE, Transaction, read_entry
 
-_ACCOUNT = sa.select(accounts.c.limit, accounts.c.spent).where(accounts.c.name == sa.bindparam("of_account"))
-_DECLARED = (
-    sa.select(entries.c.body)
-    .where(entries.c.account == sa.bindparam("of_account"), entries.c.kind.in_(["open", "rule"]))
-    .order_by(entries.c.seq)
-)
 _began = entries.alias("began")
 _ended = entries.alias("ended")
 _JOINED = sa.select(
@@ -56,96 +45,11 @@ _END = (
     .where(reservations.c.seq == sa.bindparam("of_seq"), reservations.c.state == "reserved")
     .values(state=sa.bindparam("new_state"), outcome=sa.bindparam("new_outcome"))
 )
-
-
-def find_account(connection: sa.Connection, name: str) -> Account | None:
-    """Return an account as it stands, or None."""
-    row = connection.execute(_ACCOUNT, {"of_account": name}).first()
-    if row is None:
-        return None
-    opened, *added = (
-        json.loads(body)["data"] for body in connection.execute(_DECLARED, {"of_account": name}).scalars()
-    )
-    rules: Rules = opened["rules"]
-    if rules != "any":
-        rules = {**rules, **{data["name"]: data["rule"] for data in added}}
-    return Account(
-        name=name, limit=row.limit, spent=row.spent, declaration=opened["declaration"], rules=rules
-    )
-
-
-def get_account(connection: sa.Connection, name: str) -> Account:
-    """Return an account as it stands, or say that there is none."""
-    account = find_account(connection, name)
-    if account is None:
-        raise LedgerError(
-            f"the ledger has no account '{name}'",
-            field="name",
-            next_step="Check the dataset's name, or open the account with a budget.",
-        )
-    return account
-
-
-def list_accounts(connection: sa.Connection) -> list[str]:
-    """Return the names of all accounts, sorted."""
-    # Sorted here: databases order text by the locale.
-    return sorted(connection.execute(sa.select(accounts.c.name)).scalars())
-
-
-def compare_account(
-    account: Account, declaration: dict[str, Any], limit: int | None, rules: Rules
-) -> dict[str, Any]:
-    """Return the rules that are new to an account; refuse any other difference."""
-    refuse_changes(account.name, dict(account.declaration), declaration)
-    added = added_rules(account.name, account.rules, rules)
-    if limit is not None and limit != account.limit:
-        had, now = to_text(account.limit), to_text(limit)
-        raise DeclarationChanged(
-            f"the account '{account.name}' has ε={had}, now given ε={now}",
-            field="budget",
-            next_step=f"To raise it: raise_budget(to={now}), or `anonymaly ledger … --raise-budget {now}`."
-            if limit > account.limit
-            else f"A budget is only ever raised, by raise_budget. Give budget={had}, or none.",
-        )
-    return added
-
-
-def open_account(
-    transaction: Transaction, name: str, declaration: dict[str, Any], limit: int | None, rules: Rules
-) -> Account:
-    """Open an account, or check that it was opened under the same declaration and add new rules."""
-    account = find_account(transaction.connection, name)
-    if account is None:
-        if limit is None:
-            raise InputError(
-                f"the account '{name}' is new and has no budget",
-                field="budget",
-                next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
-            )
-        data = {"declaration": declaration, "limit": limit, "rules": rules}
-        transaction.append("open", name, data)
-        transaction.connection.execute(accounts.insert(), {"name": name, "limit": limit, "spent": 0})
-        return Account(name=name, limit=limit, spent=0, declaration=declaration, rules=rules)
-    added = compare_account(account, declaration, limit, rules)
-    for rule in added:
-        transaction.append("rule", name, {"name": rule, "rule": added[rule]})
-    return get_account(transaction.connection, name) if added else account
-
-
-def raise_limit(transaction: Transaction, name: str, to: int) -> Account:
-    """Raise an account's limit; the same limit again changes nothing."""
-    account = get_account(transaction.connection, name)
-    if to < account.limit:
-        raise Refused(
-            f"the account '{name}' has ε={to_text(account.limit)}, and {to_text(to)} is less",
-            field="budget",
-            next_step=f"Give more than {to_text(account.limit)}: a budget is only ever raised.",
-        )
-    if to > account.limit:
-        transaction.append("limit", name, {"from": account.limit, "to": to})
-        raised = accounts.update().where(accounts.c.name == name).values({accounts.c.limit: to})
-        transaction.connection.execute(raised)
-    return get_account(transaction.connection, name)
+_AGAIN = sa.select(again.c.seq).where(
+    again.c.account == sa.bindparam("account"),
+    again.c.key == sa.bindparam("key"),
+    again.c.analyst == sa.bindparam("analyst"),
+)
 
 
 def find_reservation(connection: sa.Connection, account: str, key: str) -> Reservation | None:
@@ -160,26 +64,41 @@ def list_reservations(connection: sa.Connection, account: str) -> list[Reservati
 
 
 def reserve(
-    transaction: Transaction, account: str, *, analyst: str, key: str, cost: int, record: dict[str, Any]
+    transaction: Transaction,
+    account: str,
+    *,
+    analyst: str,
+    key: str,
+    cost: int,
+    record: dict[str, Any],
+    counters: dict[str, int] | None = None,
+    declaration: int | None = None,
 ) -> Reservation:
-    """Charge the account, then the analyst, then append; or find that this question was charged before."""
+    """Charge the account, then the analyst, then counters; or find that this question was charged before."""
     found = find_reservation(transaction.connection, account, key)
     if found is not None:
-        if found.cost != cost:
-            # Or a cheap charge could be made first and an expensive answer computed under it.
-            raise LedgerError(
-                f"was reserved at ε={to_text(found.cost)}, now asked at ε={to_text(cost)}",
-                field="key",
-                next_step="Give each question a key that depends on its epsilon.",
-            )
-        return found
+        return _charge_again(transaction, found, analyst, cost)
+    transaction.upgrade()
+    number, paused = in_force(transaction.connection, account)
+    if paused:
+        raise _paused(account)
+    if declaration is not None and declaration != number:
+        raise DeclarationChanged(
+            f"the account '{account}' was amended: this question is bound to declaration {declaration},"
+            f" and {number} is in force",
+            field="declaration",
+            next_step="Open it again and ask anew; nothing was charged.",
+        )
+    granted = permit(transaction, account, analyst)
     if not transaction.charge_account(account, cost):
         standing = get_account(transaction.connection, account)
         raise _exceeded(cost, standing.remaining, standing.limit, "")
-    if not transaction.charge_analyst(account, analyst, cost):
-        limit, spent = transaction.analyst(account, analyst) or (0, 0)
-        raise _exceeded(cost, (limit or 0) - spent, limit or 0, f" for analyst '{analyst}'")
+    _charge_analyst(transaction, account, analyst, cost)
+    counted = count(transaction, account, counters or {})
     data = {"analyst": analyst, "key": key, "cost": cost, "record": record}
+    data |= {} if granted is None else {"grant": granted}
+    data |= {} if declaration is None else {"declaration": declaration}
+    data |= {"counters": counted} if counted else {}
     entry = transaction.append("reserve", account, data)
     row = {"seq": entry.seq, "account": account, "key": key, "analyst": analyst, "cost": cost}
     transaction.connection.execute(_ENTER, {**row, "state": "reserved", "outcome": None})
@@ -195,7 +114,45 @@ def reserve(
         hash=entry.hash,
         time=entry.time,
         charged=True,
+        declaration=declaration,
     )
+
+
+def _charge_again(transaction: Transaction, found: Reservation, analyst: str, cost: int) -> Reservation:
+    """Hand out a charge that stands; where analysts have grants, another one pays from theirs."""
+    if found.cost != cost:
+        # Or a cheap charge could be made first and an expensive answer computed under it.
+        raise LedgerError(
+            f"was reserved at ε={to_text(found.cost)}, now asked at ε={to_text(cost)}",
+            field="key",
+            next_step="Give each question a key that depends on its epsilon.",
+        )
+    if transaction.format == 1:  # knows neither pauses nor grants
+        return found
+    if found.state == "reserved" and in_force(transaction.connection, found.account)[1]:
+        raise _paused(found.account)
+    granted = permit(transaction, found.account, analyst)
+    if granted is None or found.analyst == analyst:
+        return found
+    row = {"account": found.account, "key": found.key, "analyst": analyst}
+    if transaction.connection.execute(_AGAIN, row).first() is None:
+        _charge_analyst(transaction, found.account, analyst, cost)
+        data = {
+            "reservation": found.seq,
+            "key": found.key,
+            "analyst": analyst,
+            "cost": cost,
+            "grant": granted,
+        }
+        entry = transaction.append("again", found.account, data)
+        transaction.connection.execute(again.insert(), {"seq": entry.seq, **row})
+    return found
+
+
+def _charge_analyst(transaction: Transaction, account: str, analyst: str, cost: int) -> None:
+    if not transaction.charge_analyst(account, analyst, cost):
+        limit, spent = transaction.analyst(account, analyst) or (0, 0)
+        raise _exceeded(cost, (limit or 0) - spent, limit or 0, f" for analyst '{analyst}'")
 
 
 def end(
@@ -227,6 +184,14 @@ def refuse_if_too_expensive(cost: int, *, remaining: int, limit: int) -> None:
         raise _exceeded(cost, remaining, limit, "")
 
 
+def _paused(account: str) -> Refused:
+    return Refused(
+        f"the account '{account}' is paused by its owner",
+        field="account",
+        next_step="Ask again when it is resumed; answers that are stored stay free.",
+    )
+
+
 def _exceeded(cost: int, remaining: int, limit: int, whose: str) -> BudgetExceeded:
     return BudgetExceeded(
         f"needs ε={to_text(cost)}; {to_text(remaining)} of {to_text(limit)} remain{whose}",
@@ -248,6 +213,7 @@ def _read(row: Any) -> Reservation:
         seq=entry.seq,
         hash=entry.hash,
         time=entry.time,
+        declaration=entry.data.get("declaration"),
     )
     if row.state == "reserved":
         return reservation

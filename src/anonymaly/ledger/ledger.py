@@ -10,25 +10,25 @@ import re
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 from anonymaly.core.epsilon import LARGEST_TOTAL
-from anonymaly.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing
+from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import book
-from anonymaly.ledger.anchor import Anchor, begin_epoch, behind, refuse_if_anchored, settle_anchor
-from anonymaly.ledger.inputs import label, mapping, read_rules, whole
-from anonymaly.ledger.postgres import SCHEMES, PostgresBackend
+from anonymaly.ledger.inputs import label, mapping, whole
+from anonymaly.ledger.opening import connect, connect_to_read
+from anonymaly.ledger.owner import LARGEST_COUNT, OwnersPart, name_of
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
-from anonymaly.ledger.session import Backend, Session
-from anonymaly.ledger.sqlite import SqliteBackend
+from anonymaly.ledger.session import Session
 from anonymaly.ledger.transaction import read_entries, read_head
-from anonymaly.ledger.verify import check, check_receipt, refuse_if_damaged, unreadable
+from anonymaly.ledger.verify import check, check_receipt, unreadable
 
 LARGEST_ANSWER = 2**62
 _ERROR_CLASS = re.compile(r"[\w.<>]{1,200}")
 
 
-class Ledger:
+class Ledger(OwnersPart):
     """A durable account book in a SQLite file or a PostgreSQL database.
 
     Safe with many processes and threads, and after a fork. Get one with `Ledger.open`; amounts are integer
@@ -53,7 +53,10 @@ class Ledger:
 
     @classmethod
     def open(cls, location: str | Path, *, anchor: str | Path | None = None, create: bool = True) -> Ledger:
-        """Open a ledger, making it if there is none, and check all of it.
+        """Open a ledger, making it if there is none, and check it.
+
+        The chain is followed from the entry up to which an earlier opening checked it; `verify` follows all
+        of it. A ledger of an earlier format is brought to this one by the first entry that is written to it.
 
         Parameters
         ----------
@@ -69,6 +72,8 @@ class Ledger:
         ------
         LedgerDamaged
             Its file, triggers, chain or sums do not verify.
+        LedgerTooNew
+            It was written by a later version.
         LedgerBehindAnchor
             It is older than its anchor, or the anchor is missing or not given.
         LedgerError
@@ -83,7 +88,26 @@ class Ledger:
         0
         >>> folder.cleanup()
         """
-        return cls(_connect(location, anchor, create=create))
+        return cls(connect(location, anchor, create=create))
+
+    @classmethod
+    def audit(cls, location: str | Path, *, anchor: str | Path | None = None) -> Ledger:
+        """Open a ledger, or a copy of one, to look at it: nothing is written, nor need it be writable.
+
+        Nothing is checked either, unless an anchor is given: call `verify`. Whatever would write is refused.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> folder = TemporaryDirectory()
+        >>> path = Path(folder.name, "patients.ledger")
+        >>> Ledger.open(path).close()
+        >>> with Ledger.audit(path) as ledger:
+        ...     ledger.verify().ok
+        True
+        >>> folder.cleanup()
+        """
+        return cls(connect_to_read(location, anchor))
 
     @classmethod
     def open_epoch(cls, location: str | Path, *, anchor: str | Path) -> Ledger:
@@ -105,7 +129,7 @@ class Ledger:
         0
         >>> folder.cleanup()
         """
-        return cls(_connect(location, anchor, create=False, new_epoch=True))
+        return cls(connect(location, anchor, create=False, new_epoch=True))
 
     @property
     def location(self) -> str:
@@ -130,89 +154,72 @@ class Ledger:
             "A Ledger holds a connection and cannot be pickled; open it again where it is needed."
         )
 
-    def open_account(
-        self,
-        name: str,
-        declaration: Mapping[str, Any],
-        *,
-        limit: int | None,
-        rules: Mapping[str, Mapping[str, Any]] | Literal["any"],
-    ) -> Account:
-        """Open an account, or find it opened under the same declaration.
-
-        Parameters
-        ----------
-        name : str
-            The dataset's name.
-        declaration : Mapping
-            What is public about the dataset, as plain JSON data.
-        limit : int or None
-            The budget in nano-ε; needed the first time, and the same or None afterwards.
-        rules : Mapping or "any"
-            The owner's rules, name → plain JSON data. New ones are added; changed or missing ones refused.
-
-        Raises
-        ------
-        DeclarationChanged
-            With every field that differs.
-        """
-        name = label(name, field="name")
-        declared = mapping(declaration, field="declaration")
-        named = read_rules(rules)
-        if limit is not None:
-            whole(limit, field="budget", least=1, most=LARGEST_TOTAL)
-        return self._session.write(book.open_account, name, declared, limit, named)
-
-    def compare(
-        self,
-        name: str,
-        declaration: Mapping[str, Any],
-        *,
-        limit: int | None,
-        rules: Mapping[str, Mapping[str, Any]] | Literal["any"],
-    ) -> Account:
-        """Check an account against a declaration as `open_account` does, and write nothing."""
-        account = self.account(name)
-        book.compare_account(account, mapping(declaration, field="declaration"), limit, read_rules(rules))
-        return account
-
-    def raise_limit(self, account: Account | str, to: int) -> Account:
-        """Raise an account's limit to ``to`` nano-ε; a lower one is refused."""
-        whole(to, field="budget", least=1, most=LARGEST_TOTAL)
-        return self._session.write(book.raise_limit, _name(account), to)
-
     def reserve(
-        self, account: Account | str, *, analyst: str, key: str, cost: int, record: Mapping[str, Any]
+        self,
+        account: Account | str,
+        *,
+        analyst: str,
+        key: str,
+        cost: int,
+        record: Mapping[str, Any],
+        counters: Mapping[str, int] = MappingProxyType({}),
+        declaration: int | None = None,
     ) -> Reservation:
         """Charge a question before it is computed, durably, or refuse it.
 
-        The same key again returns the reservation that stands, with its state, and charges nothing
-        (``charged`` is False). A charge is never refunded.
+        The same key again returns the reservation that stands, with its state, and charges nothing to the
+        account (``charged`` is False). Where analysts have grants, another one than the first is charged in
+        their own limit, once. A charge is never refunded.
 
         Parameters
         ----------
         account : Account or str
             The account that pays.
         analyst : str
-            Who asks.
+            Who asks: a label, until the account has grants.
         key : str
             The question's fingerprint.
         cost : int
             In nano-ε.
         record : Mapping
             What to write down about the question, as plain JSON data; never values from rows.
+        counters : Mapping
+            Name → limit of what goes up by one with this question, such as ``{"rule:groups": 20}``. A limit
+            is kept from its first use on; a lower one that is given holds for the question at hand.
+        declaration : int, optional
+            The number of the declaration that the question was bound to (``Account.number``): refused if
+            another is in force by now.
 
         Raises
         ------
         BudgetExceeded
-            Nothing was charged.
+            Account or analyst cannot pay.
+        Refused
+            The account is paused, the analyst has no grant, or a counter is at its limit.
+        DeclarationChanged
+            The account was amended. In all cases nothing was charged.
         """
-        name = _name(account)
+        name = name_of(account)
         label(analyst, field="analyst")
         label(key, field="key")
         whole(cost, field="epsilon", least=1, most=LARGEST_TOTAL)
         written = mapping(record, field="record")
-        return self._session.write(book.reserve, name, analyst=analyst, key=key, cost=cost, record=written)
+        counted = mapping(counters, field="counters")
+        for counter, limit in counted.items():
+            label(counter, field="counters")
+            whole(limit, field=f"counters.{counter}", least=0, most=LARGEST_COUNT)
+        if declaration is not None:
+            whole(declaration, field="declaration", least=1, most=LARGEST_COUNT)
+        return self._session.write(
+            book.reserve,
+            name,
+            analyst=analyst,
+            key=key,
+            cost=cost,
+            record=written,
+            counters=counted,
+            declaration=declaration,
+        )
 
     def commit(self, reservation: Reservation, *, digest: str, media_type: str, size: int) -> Reservation:
         """Record the stored answer of a reservation.
@@ -242,32 +249,24 @@ class Ledger:
 
     def find(self, account: Account | str, key: str) -> Reservation | None:
         """Return the reservation of a question, if it was ever charged."""
-        return self._session.read(book.find_reservation, _name(account), key)
-
-    def account(self, name: str) -> Account:
-        """Return an account as it stands."""
-        return self._session.read(book.get_account, name)
-
-    def accounts(self) -> list[str]:
-        """Return the names of all accounts, sorted."""
-        return self._session.read(book.list_accounts)
+        return self._session.read(book.find_reservation, name_of(account), key)
 
     def entries(self, account: Account | str | None = None) -> list[Entry]:
         """Return entries in order: all, or those of an account with the epochs that concern every account."""
-        return self._session.read(read_entries, None if account is None else _name(account))
+        return self._session.read(read_entries, None if account is None else name_of(account))
 
     def reservations(self, account: Account | str) -> list[Reservation]:
         """Return an account's reservations in the order they were made."""
-        return self._session.read(book.list_reservations, _name(account))
+        return self._session.read(book.list_reservations, name_of(account))
 
     def head(self) -> Head:
         """Return the last link of the chain."""
         return self._session.read(read_head)
 
     def verify(self) -> Verification:
-        """Check the file, the triggers, every hash and every sum again, now."""
+        """Check the file, the triggers, every hash from the first entry on, and every sum again, now."""
         try:
-            return self._session.read(check, self._session.backend)
+            return self._session.read(check, self._session.backend).verification
         except LedgerDamaged as damaged:  # so badly that it cannot even be read
             return unreadable(damaged.problem)
 
@@ -275,53 +274,3 @@ class Ledger:
         """Say whether a receipt is for a charge, and an answer, that stand in this ledger."""
         held = receipt if isinstance(receipt, Receipt) else Receipt.from_dict(receipt)
         return self._session.read(check_receipt, held)
-
-
-def _name(account: Account | str) -> str:
-    return label(account.name if isinstance(account, Account) else account, field="account")
-
-
-def _connect(
-    location: str | Path, anchor: str | Path | None, *, create: bool, new_epoch: bool = False
-) -> Session:
-    """Make the ledger if it may be made, check all of it, and check it against its anchor."""
-    kept = None if anchor is None else Anchor(Path(anchor))
-    # Asked before the ledger is looked for: another process makes the ledger first and its anchor second.
-    anchored = kept is not None and kept.exists()
-    backend = _choose_backend(location)
-    try:
-        backend.install(create=create and not anchored)
-    except LedgerMissing:
-        if not create:
-            raise
-        raise behind("the ledger is gone, and its anchor says that there was one") from None
-    session = Session(backend)
-    try:
-        session.read(refuse_if_damaged, backend)
-        if kept is None:
-            session.read(refuse_if_anchored)
-        else:
-            head = session.write(begin_epoch if new_epoch else settle_anchor, kept)
-            kept.advance(head, replace=new_epoch)
-            session.anchor = kept
-    except BaseException:
-        session.close()
-        raise
-    return session
-
-
-def _choose_backend(location: str | Path) -> Backend:
-    """Tell a file from a PostgreSQL URL."""
-    if isinstance(location, Path):
-        return SqliteBackend(location)
-    scheme, separator, _ = location.partition("://")
-    if separator and scheme in SCHEMES:
-        return PostgresBackend(location)
-    if separator or not location.strip():
-        # The location itself is not repeated: a URL may hold a password.
-        raise LedgerError(
-            "must be a file or a PostgreSQL URL",
-            field="ledger",
-            next_step="Write data.ledger, or postgresql://user@host:5432/database.",
-        )
-    return SqliteBackend(Path(location))

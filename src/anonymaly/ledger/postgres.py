@@ -10,17 +10,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from anonymaly.core.extras import require
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
-from anonymaly.ledger.schema import (
-    CONSTRAINTS,
-    FORMAT,
-    GUARDS,
-    HEAD,
-    TABLES,
-    Guard,
-    HeadQuery,
-    heads,
-    table_statements,
-)
+from anonymaly.ledger.postgres_catalog import catalog_problems, creating, present_tables
+from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, heads
 from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY
 from anonymaly.ledger.transaction import RESTORE, first_head
 
@@ -30,24 +21,8 @@ INSTALL_LOCK = 0x616E6F6E796D616C  # "anonymal": held while the tables are made
 LOCK_NOT_AVAILABLE = "55P03"
 INSUFFICIENT_PRIVILEGE = "42501"
 
-_PRESENT = sa.text(
-    "SELECT relname FROM pg_class WHERE relname = ANY (:tables) AND pg_table_is_visible(oid)"
-).bindparams(tables=list(TABLES))
-_CONSTRAINTS = sa.text(
-    "SELECT k.conname FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid"
-    " WHERE k.convalidated AND c.relname = ANY (:tables) AND pg_table_is_visible(c.oid)"
-).bindparams(tables=list(TABLES))
-_TRIGGERS = sa.text(
-    "SELECT t.tgname, c.relname, t.tgenabled::text, t.tgtype::int, t.tgqual IS NULL, p.prosrc"
-    " FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_proc AS p ON p.oid = t.tgfoid"
-    " WHERE NOT t.tgisinternal AND c.relname = ANY (:tables) AND pg_table_is_visible(c.oid)"
-).bindparams(tables=list(TABLES))
-
-# PostgreSQL alone can empty a table without touching a row.
-_GUARDS = (
-    *GUARDS,
-    *(Guard(table, "TRUNCATE", "1 = 1", "history is never emptied") for table in TABLES),
-)
+# "local" reports a commit before a standby has it: after a failover, charges would be forgotten.
+_FORGETFUL = {"fsync": ("off",), "synchronous_commit": ("off", "local")}
 
 
 class PostgresBackend:
@@ -89,12 +64,13 @@ class PostgresBackend:
     def _set_up(self, connection: Any, _record: object) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
-            settings = dict(zip(("fsync", "synchronous_commit"), cursor.fetchone(), strict=True))
-            lost = [name for name, value in settings.items() if value == "off"]
+            settings = dict(zip(_FORGETFUL, cursor.fetchone(), strict=True))
+            lost = [name for name, value in settings.items() if value in _FORGETFUL[name]]
             if lost:
                 connection.rollback()
+                found = " and ".join(f"{name} is {settings[name]}" for name in lost)
                 raise LedgerError(
-                    f"the server at {self._shown} may forget charges: {' and '.join(lost)} is off",
+                    f"the server at {self._shown} may forget charges: {found}",
                     field="ledger",
                     next_step=f"Set {' and '.join(lost)} to on, for the server, the database and the role.",
                 )
@@ -112,7 +88,7 @@ class PostgresBackend:
         engine = self.engine()
         try:
             with engine.begin() as connection:
-                if connection.execute(_PRESENT).first():
+                if present_tables(connection):
                     return
                 if not create:
                     raise LedgerMissing(
@@ -121,13 +97,10 @@ class PostgresBackend:
                         next_step="Check the URL; the first question opens it.",
                     )
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSTALL_LOCK)))
-                if connection.execute(_PRESENT).first():
+                if present_tables(connection):
                     return
-                for statement in table_statements(integer="BIGINT", strict="").values():
+                for statement in creating():
                     connection.exec_driver_sql(statement)
-                for guard in _GUARDS:
-                    for statement in _trigger(guard):
-                        connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
         except DBAPIError as error:
             raise self.translate(error) from None
@@ -138,29 +111,23 @@ class PostgresBackend:
         """Lock the head row: entries are chained one after another."""
         return HEAD.with_for_update()
 
+    def creating(self, after: int) -> list[str]:
+        """Return the statements that create what is new since a format."""
+        return creating(after=after)
+
     def confirm(self) -> None:
         """Nothing to do: a server's tables are not replaced under a connection."""
 
-    def physical_problems(self, connection: sa.Connection) -> list[str]:
-        """Check that tables, constraints and triggers are there, enabled and unchanged."""
-        present = set(connection.execute(_PRESENT).scalars())
-        problems = [f"{name} is missing" for name in TABLES if name not in present]
-        constraints = set(connection.execute(_CONSTRAINTS).scalars())
-        problems += [f"constraint {name} is missing" for name in sorted(CONSTRAINTS - constraints)]
-        triggers = {row[0]: tuple(row) for row in connection.execute(_TRIGGERS)}
-        expected = {
-            guard.name: (guard.name, guard.table, _type(guard), True, _body(guard)) for guard in _GUARDS
-        }
-        for name in sorted(expected.keys() | triggers.keys()):
-            if name not in triggers:
-                problems.append(f"{name} is missing")
-            elif name not in expected:
-                problems.append(f"{name} does not belong to the ledger")
-            elif triggers[name][2] not in {"O", "A"}:
-                problems.append(f"{name} is disabled")
-            elif triggers[name][:2] + triggers[name][3:] != expected[name]:
-                problems.append(f"{name} is not as it was created")
-        return problems
+    def structure_problems(self, connection: sa.Connection) -> list[str]:
+        """Check tables, columns, constraints and triggers against what was created."""
+        return catalog_problems(connection)
+
+    def page_problems(self, connection: sa.Connection, *, thorough: bool) -> list[str]:
+        """Return nothing: the pages are the server's to check."""
+        return []
+
+    def close(self) -> None:
+        """Nothing to do: a server is held by its connections alone."""
 
     def busy(self, error: DBAPIError) -> bool:
         """Return False: the server itself waits for the lock, as long as lock_timeout allows."""
@@ -197,27 +164,3 @@ def _begin(connection: sa.Connection) -> None:
     if connection.get_execution_options().get(READ_ONLY, False):
         # One snapshot for the whole check, however many statements it takes.
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
-
-def _body(guard: Guard) -> str:
-    """Write the body of a guard's function for PostgreSQL."""
-    returned = {"DELETE": "OLD", "TRUNCATE": "NULL"}.get(guard.event, "NEW")
-    return (
-        f"BEGIN IF ({guard.condition}) THEN RAISE EXCEPTION '{guard.message}'; END IF; RETURN {returned}; END"
-    )
-
-
-def _trigger(guard: Guard) -> tuple[str, str]:
-    """Write a guard's function and trigger for PostgreSQL."""
-    each = "STATEMENT" if guard.event == "TRUNCATE" else "ROW"
-    return (
-        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $guard${_body(guard)}$guard$",
-        f"CREATE TRIGGER {guard.name} BEFORE {guard.event} ON {guard.table}"
-        f" FOR EACH {each} EXECUTE FUNCTION {guard.name}()",
-    )
-
-
-def _type(guard: Guard) -> int:
-    """Return the bits PostgreSQL keeps for "before", "for each row" and the event (pg_trigger.tgtype)."""
-    event = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}[guard.event]
-    return 2 + event + (0 if guard.event == "TRUNCATE" else 1)

@@ -37,9 +37,9 @@ class Head:
 class Entry:
     """One line of the account book; once written it never changes.
 
-    ``kind`` is open, rule, limit, reserve, commit, fail, anchor or epoch. ``account`` is None for the two
-    kinds that concern the whole ledger (anchor, epoch). The order is that of ``seq``; ``time`` is the
-    writer's clock and decides nothing.
+    ``kind`` is open, rule, limit, amendment, reserve, again, commit, fail, grant, revocation, pause, consent,
+    anchor, epoch or upgrade. ``account`` is None for those that concern the whole ledger (anchor, epoch,
+    upgrade). The order is that of ``seq``; ``time`` is the writer's clock and decides nothing.
 
     Examples
     --------
@@ -75,6 +75,8 @@ class Account:
     spent: int
     declaration: Mapping[str, Any]
     rules: Rules
+    number: int = 0  # the entry that holds the declaration in force; 0 before the account is opened
+    paused: bool = False
 
     @property
     def remaining(self) -> int:
@@ -160,6 +162,7 @@ class Reservation:
     size: int | None = None
     stage: str | None = None
     error: str | None = None
+    declaration: int | None = None  # the entry of the declaration it was asked under, if it was named
 
     def receipt(self) -> Receipt:
         """Return the proof of this charge, with the answer's digest once there is one."""
@@ -182,10 +185,68 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """What an owner granted to an analyst, in nano-ε, and whether it still stands.
+
+    ``terms`` is whatever else was agreed, as plain data; the ledger keeps it and gives it no meaning.
+
+    Examples
+    --------
+    >>> Grant("patients", "ann", limit=5, terms={}, by="owner", reason="a study", seq=3, time="").standing
+    True
+    """
+
+    account: str
+    analyst: str
+    limit: int | None
+    terms: Mapping[str, Any]
+    by: str
+    reason: str
+    seq: int
+    time: str
+    spent: int = 0
+    revoked: int | None = None
+
+    @property
+    def standing(self) -> bool:
+        """Whether it was not revoked."""
+        return self.revoked is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the grant as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """How often something may happen, such as a question under a rule, and how often it did.
+
+    Examples
+    --------
+    >>> Counter("rule:groups", limit=20, used=3).remaining
+    17
+    """
+
+    name: str
+    limit: int
+    used: int
+
+    @property
+    def remaining(self) -> int:
+        """How often it may still happen."""
+        return self.limit - self.used
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counter as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """What a full check of the ledger found.
 
-    ``spent`` is recomputed from the entries alone, in nano-ε per account.
+    ``spent`` is recomputed from the entries alone, in nano-ε per account. ``answers`` is how many stored
+    answers were compared with their digests; None if nobody looked, as the ledger itself cannot.
 
     Examples
     --------
@@ -198,6 +259,8 @@ class Verification:
     head: Head
     spent: Mapping[str, int]
     problems: tuple[str, ...] = field(default=())
+    format: int = 0
+    answers: int | None = None
 
     @property
     def ok(self) -> bool:

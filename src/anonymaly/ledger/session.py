@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
-from anonymaly.ledger.anchor import Anchor
-from anonymaly.ledger.records import Head
+from anonymaly.ledger.anchor import Anchor, Anchored
+from anonymaly.ledger.epoch import read_terms
 from anonymaly.ledger.schema import HeadQuery
-from anonymaly.ledger.transaction import RESTORE, Transaction, read_head
+from anonymaly.ledger.transaction import RESTORE, Transaction, read_head_and_format
 
 PATIENCE_SECONDS = 60  # 64 processes that all write at once need one or two
 MOST_RECONNECTS = 3
@@ -48,17 +48,26 @@ class Backend(Protocol):
     def head_query(self) -> HeadQuery:
         """Return the statement that reads the head and keeps other writers out."""
 
+    def creating(self, after: int) -> list[str]:
+        """Return the statements that create what is new since a format."""
+
     def confirm(self) -> None:
         """Raise if what the connection writes to is no longer what others open."""
 
-    def physical_problems(self, connection: sa.Connection) -> list[str]:
-        """Say what is wrong with the file, the tables or the triggers."""
+    def structure_problems(self, connection: sa.Connection) -> list[str]:
+        """Say what is wrong with the tables, constraints and triggers; raise if the format is a later one."""
+
+    def page_problems(self, connection: sa.Connection, *, thorough: bool) -> list[str]:
+        """Say what is wrong with the file, in time that grows with it; more of it if thorough."""
 
     def busy(self, error: DBAPIError) -> bool:
         """Say whether another writer was in the way, so that nothing happened and waiting helps."""
 
     def translate(self, error: DBAPIError) -> AnonymalyError:
         """Say what happened in our own words; the driver's could hold values or a password."""
+
+    def close(self) -> None:
+        """Let go of what is held beside connections."""
 
 
 class Session:
@@ -69,8 +78,9 @@ class Session:
     That is why work arrives as a function: it may be called more than once.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, read_only: bool = False) -> None:
         self.backend = backend
+        self._read_only = read_only
         self.anchor: Anchor | None = None  # set once ledger and anchor are known to agree
         self._engine = backend.engine()
         self._gate = threading.Lock()
@@ -94,20 +104,29 @@ class Session:
         **named: Given.kwargs,
     ) -> Result:
         """Call ``work`` as the only writer; return once its changes are on the disk and anchored."""
+        if self._read_only:
+            raise LedgerError(
+                f"is open for an audit only: {self.backend.describe()}",
+                field="ledger",
+                next_step="Open it with Ledger.open to write to it.",
+            )
 
-        def write(connection: sa.Connection) -> tuple[Result, Head]:
-            transaction = Transaction(connection, read_head(connection, self.backend.head_query()))
+        def write(connection: sa.Connection) -> tuple[Result, Anchored | None]:
+            head, found_format = read_head_and_format(connection, self.backend.head_query())
+            transaction = Transaction(connection, head, found_format, self.backend.creating)
             self.backend.confirm()
             if self.anchor is not None:
                 self.anchor.refuse_if_behind(transaction.head)
             result = work(transaction, *given, **named)
             transaction.finish()
-            return result, transaction.head
+            if self.anchor is None or self.anchor.holds(transaction.head):
+                return result, None
+            return result, Anchored(transaction.head, read_terms(connection))
 
-        result, head = self._repeat(write, read_only=False)
-        if self.anchor is not None:
+        result, now = self._repeat(write, read_only=False)
+        if self.anchor is not None and now is not None:
             # Also when nothing was appended: what is found may be a killed writer's, not anchored yet.
-            self.anchor.advance(head)
+            self.anchor.advance(now)
         return result
 
     def close(self) -> None:
@@ -115,6 +134,7 @@ class Session:
         with self._gate:
             self._closed = True
             self._engine.dispose()
+            self.backend.close()
 
     def _repeat(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -152,6 +172,11 @@ class Session:
         self._engine.dispose(close=False)
         self._process = os.getpid()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it refuses work."""
+        return self._closed
+
     def before_fork(self) -> None:
         """Let the transaction under way end, then close: a child must not inherit a connection.
 
@@ -168,6 +193,13 @@ class Session:
 
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def open_sessions() -> list[Session]:
+    """Return the sessions of this process that are not closed."""
+    return [session for session in _sessions if not session.closed]
+
+
 _abandoned: list[sa.Pool] = []
 _forking: list[Session] = []
 

@@ -15,9 +15,11 @@ from sqlalchemy.exc import DBAPIError
 
 from anonymaly.core.files import sync_folder
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError, LedgerMissing
-from anonymaly.ledger.schema import FORMAT, GUARDS, HEAD, Guard, HeadQuery, heads, table_statements
+from anonymaly.ledger.definitions import create_statements
+from anonymaly.ledger.guards import Guard, guards
+from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, heads
 from anonymaly.ledger.session import PATIENCE_SECONDS, READ_ONLY
-from anonymaly.ledger.transaction import RESTORE, first_head
+from anonymaly.ledger.transaction import RESTORE, first_head, found_format
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _UNUSABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
@@ -31,10 +33,10 @@ def _trigger(guard: Guard) -> str:
     )
 
 
-# Name → CREATE statement of everything a ledger file holds.
-STATEMENTS = table_statements(integer="INTEGER", strict=" STRICT") | {
-    guard.name: _trigger(guard) for guard in GUARDS
-}
+def statements(*, after: int = 0, up_to: int = FORMAT) -> dict[str, str]:
+    """Return name → CREATE statement of everything that a ledger file of a format holds."""
+    made = create_statements(integer="INTEGER", strict=" STRICT", after=after, up_to=up_to)
+    return made | {guard.name: _trigger(guard) for guard in guards(after=after, up_to=up_to)}
 
 
 class SqliteBackend:
@@ -51,7 +53,7 @@ class SqliteBackend:
 
     def engine(self) -> sa.Engine:
         """Return an engine on an existing file; it never creates one."""
-        engine = _engine(self._path)
+        engine = writing_engine(self._path)
         sa.event.listen(engine, "connect", lambda *_: self._remember())
         return engine
 
@@ -60,20 +62,8 @@ class SqliteBackend:
 
         So a file that is there and empty is always damage, never a ledger in the making.
         """
-        if self._path.is_dir():
-            raise LedgerError(
-                f"is a directory: {self._path}",
-                field="ledger",
-                next_step="Give a file in it, such as data.ledger.",
-            )
-        # In this order: the journal is made after the file, so a journal alone means that the file was lost.
-        journal = self._beside("-wal").exists()
-        if self._path.exists():
+        if self._found():
             return
-        if journal:
-            raise LedgerDamaged(
-                f"is missing while its journal is there: {self._path}", field="ledger", next_step=RESTORE
-            )
         if not create:
             raise LedgerMissing(
                 f"there is no ledger at {self._path}",
@@ -88,15 +78,40 @@ class SqliteBackend:
             )
         self._create()
 
+    def _found(self) -> bool:
+        """Say whether there is a file; raise if it was lost, or cannot be looked for."""
+        try:
+            if self._path.is_dir():
+                raise LedgerError(
+                    f"is a directory: {self._path}",
+                    field="ledger",
+                    next_step="Give a file in it, such as data.ledger.",
+                )
+            # In this order: the journal is made after the file, so a journal alone means that it was lost.
+            journal = self.beside("-wal").exists()
+            if self._path.exists():
+                return True
+        except OSError as error:
+            raise LedgerError(
+                f"cannot be looked for: {self._path} ({type(error).__name__})",
+                field="ledger",
+                next_step="Check that you may enter every directory on the way to it.",
+            ) from None
+        if journal:
+            raise LedgerDamaged(
+                f"is missing while its journal is there: {self._path}", field="ledger", next_step=RESTORE
+            )
+        return False
+
     def _create(self) -> None:
         private = self._path.with_name(f".{self._path.name}.{secrets.token_hex(8)}.new")
-        engine = _engine(private)
+        engine = writing_engine(private)
         try:
             # For its owner alone, whatever the umask: who asked what is as confidential as the table. SQLite
             # gives the journal the same mode.
             os.close(os.open(private, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with engine.begin() as connection:
-                for statement in STATEMENTS.values():
+                for statement in statements().values():
                     connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
             engine.dispose()  # the last connection folds the journal into the file
@@ -122,27 +137,40 @@ class SqliteBackend:
         """Read the head; BEGIN IMMEDIATE has already locked the file."""
         return HEAD
 
+    def creating(self, after: int) -> list[str]:
+        """Return the statements that create what is new since a format."""
+        return list(statements(after=after).values())
+
     def confirm(self) -> None:
         """Refuse to write into a file deleted or replaced while open: those charges would be lost."""
-        if _identity(self._path) != self._identity:
+        if identity_of(self._path) != self._identity:
             raise LedgerDamaged(
                 f"was deleted or replaced while it was open: {self._path}", field="ledger", next_step=RESTORE
             )
 
-    def physical_problems(self, connection: sa.Connection) -> list[str]:
-        """Check the file's structure, its tables and its triggers."""
-        found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
-        problems = [f"file: {text}" for text in found if text != "ok"]
+    def structure_problems(self, connection: sa.Connection) -> list[str]:
+        """Check that the file holds the tables and triggers of its format, and nothing else."""
         query = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
         present = {str(name): str(text) for name, text in connection.exec_driver_sql(query)}
-        for name in sorted(STATEMENTS.keys() | present.keys()):
+        if "ledger_head" not in present:
+            return ["ledger_head is missing"]
+        up_to = found_format(connection)
+        expected = statements(up_to=up_to)
+        problems = []
+        for name in sorted(expected.keys() | present.keys()):
             if name not in present:
                 problems.append(f"{name} is missing")
-            elif name not in STATEMENTS:
+            elif name not in expected:
                 problems.append(f"{name} does not belong to the ledger")
-            elif present[name] != STATEMENTS[name]:
+            elif present[name] != expected[name]:
                 problems.append(f"{name} is not as it was created")
         return problems
+
+    def page_problems(self, connection: sa.Connection, *, thorough: bool) -> list[str]:
+        """Check every page of the file; if thorough, that the indexes hold what their tables do as well."""
+        check = "integrity_check" if thorough else "quick_check"
+        found = connection.exec_driver_sql(f"PRAGMA {check}(5)").scalars().all()
+        return [f"file: {text}" for text in found if text != "ok"]
 
     def busy(self, error: DBAPIError) -> bool:
         """Say whether another writer holds the file."""
@@ -162,7 +190,8 @@ class SqliteBackend:
             return LedgerError(
                 f"cannot be opened or written: {self._path}",
                 field="ledger",
-                next_step="Check that the file and its directory exist and that you may write to both.",
+                next_step="Check that the file and its directory exist and that you may write to both."
+                " A copy that you may only read is checked by `anonymaly ledger FILE --verify`.",
             )
         if code in _DISK:
             return LedgerError(
@@ -172,14 +201,23 @@ class SqliteBackend:
             )
         return LedgerDamaged(f"does not verify: {self._path}", field="ledger", next_step=RESTORE)
 
-    def _beside(self, suffix: str) -> Path:
+    def close(self) -> None:
+        """Nothing to do: a file is held by its connections alone."""
+
+    def beside(self, suffix: str) -> Path:
+        """Return the path of a file that SQLite keeps beside this one."""
         return self._path.with_name(self._path.name + suffix)
 
+    def same_file(self, path: Path) -> bool:
+        """Say whether a path leads to the file that is open here."""
+        return self._identity is not None and identity_of(path) == self._identity
+
     def _remember(self) -> None:
-        self._identity = _identity(self._path)
+        self._identity = identity_of(self._path)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells one file from another, whatever its name, or None if there is none."""
     # stat, never open: closing any descriptor of the file would drop SQLite's locks in this process.
     try:
         status = path.stat()
@@ -193,7 +231,9 @@ def _code(error: DBAPIError) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def _engine(path: Path) -> sa.Engine:
+def writing_engine(path: Path) -> sa.Engine:
+    """Return an engine that reads and writes an existing file."""
+
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
             f"file:{quote(str(path))}?mode=rw",
@@ -211,16 +251,28 @@ def _engine(path: Path) -> sa.Engine:
     return engine
 
 
+# Setting → its number. synchronous=2 is FULL: a commit is on the disk before it is reported, or a power cut
+# would forget charges. fullfsync: on macOS a plain fsync does not reach the disk.
+SETTINGS = {"synchronous": 2, "fullfsync": 1, "trusted_schema": 0, "recursive_triggers": 1}
+
+
 def _set_up(connection: sqlite3.Connection, _record: object) -> None:
-    # fullfsync: on macOS a plain fsync does not reach the disk. Elsewhere it changes nothing.
-    for pragma in ("synchronous=FULL", "fullfsync=ON", "trusted_schema=OFF", "recursive_triggers=ON"):
-        connection.execute(f"PRAGMA {pragma}")
+    for name, value in SETTINGS.items():
+        connection.execute(f"PRAGMA {name}={value}")
     mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
     if mode != "wal":
         raise LedgerError(
             "needs write-ahead logging, which this file system does not offer",
             field="ledger",
             next_step="Keep the ledger on a local disk, or use PostgreSQL.",
+        )
+    # Read back: SQLite ignores a setting that it does not know or cannot follow.
+    found = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in SETTINGS}
+    if found != SETTINGS:
+        raise LedgerError(
+            f"may forget charges: SQLite does not follow the settings {SETTINGS}",
+            field="ledger",
+            next_step="Use a SQLite that does, or PostgreSQL.",
         )
 
 

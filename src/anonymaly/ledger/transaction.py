@@ -6,15 +6,16 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from anonymaly.core.value import canonical_json
-from anonymaly.errors import LedgerDamaged
+from anonymaly.errors import LedgerDamaged, LedgerTooNew
 from anonymaly.ledger.records import Entry, Head
-from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, accounts, analysts, entries, heads
+from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, accounts, analysts, counters, entries, heads
 
 # Not that nothing was spent: this is also said when the answer to a charged question is to be recorded.
 RESTORE = "What was charged stands. Restore the ledger from a backup, or ask the owner what changed it."
@@ -49,6 +50,18 @@ _MOVE_HEAD = (
 _ANALYST = sa.select(analysts.c.limit, analysts.c.spent).where(
     analysts.c.account == sa.bindparam("of_account"), analysts.c.analyst == sa.bindparam("of_analyst")
 )
+_MORE = counters.c.used + sa.bindparam("more", type_=sa.BigInteger)
+_OF_COUNTER = (counters.c.account == sa.bindparam("of_account"), counters.c.name == sa.bindparam("of_name"))
+_COUNT = (
+    counters.update()
+    .where(
+        *_OF_COUNTER,
+        counters.c.limit >= _MORE,
+        sa.bindparam("given", type_=sa.BigInteger) >= _MORE,
+    )
+    .values(used=_MORE)
+)
+_COUNTER = sa.select(counters.c.limit, counters.c.used).where(*_OF_COUNTER)
 
 
 def genesis(ledger: str) -> str:
@@ -77,15 +90,37 @@ def first_head() -> Head:
 
 
 def read_head(connection: sa.Connection, query: HeadQuery = HEAD) -> Head:
-    """Return the head, if it is one that this version writes."""
+    """Return the head, if its ledger is one that this version can read."""
+    return read_head_and_format(connection, query)[0]
+
+
+def read_head_and_format(connection: sa.Connection, query: HeadQuery = HEAD) -> tuple[Head, int]:
+    """Return the head and the ledger's format."""
     row = connection.execute(query).first()
-    if row is None or row.format != FORMAT:
-        raise LedgerDamaged(
-            "has no head that this version can read",
+    if row is not None:
+        refuse_later(row.format)
+    if row is None or row.format < 1:
+        raise LedgerDamaged("has no head that this version can read", field="ledger", next_step=RESTORE)
+    return Head(ledger=row.ledger, epoch=row.epoch, seq=row.seq, hash=row.hash), row.format
+
+
+def found_format(connection: sa.Connection) -> int:
+    """Return the format of a ledger whose head is there, or raise if it is a later one."""
+    found = connection.execute(sa.select(heads.c.format)).scalar()
+    if found is None:
+        return FORMAT
+    refuse_later(found)
+    return int(found)
+
+
+def refuse_later(found: int) -> None:
+    """Raise if a ledger has a later format than this version knows."""
+    if found > FORMAT:
+        raise LedgerTooNew(
+            f"was written by a later version of anonymaly (format {found}; this one reads up to {FORMAT})",
             field="ledger",
-            next_step="Use the version of anonymaly that wrote it, or restore the ledger from a backup.",
+            next_step="Install that version: pip install --upgrade anonymaly.",
         )
-    return Head(ledger=row.ledger, epoch=row.epoch, seq=row.seq, hash=row.hash)
 
 
 def read_entry(row: Any) -> Entry:
@@ -110,15 +145,42 @@ def read_entries(connection: sa.Connection, account: str | None) -> list[Entry]:
 
 
 class Transaction:
-    """One writer, alone at the head of the chain until its transaction ends."""
+    """One writer, alone at the head of the chain until its transaction ends.
 
-    def __init__(self, connection: sa.Connection, head: Head) -> None:
+    The first entry that is written into a ledger of an earlier format brings it to this one, in the same
+    transaction; so looking at a ledger never changes it. ``creating`` returns the statements of what is new
+    since a format.
+    """
+
+    def __init__(
+        self,
+        connection: sa.Connection,
+        head: Head,
+        found_format: int,
+        creating: Callable[[int], list[str]],
+    ) -> None:
         self.connection = connection
         self.head = head
+        self.format = found_format
+        self._creating = creating
         self._first = head
+
+    def upgrade(self) -> None:
+        """Bring the ledger to this format, unless it is there; all or nothing, as the transaction is."""
+        if self.format == FORMAT:
+            return
+        before, self.format = self.format, FORMAT
+        for statement in self._creating(before):
+            self.connection.exec_driver_sql(statement)
+        self.connection.execute(heads.update().values(format=FORMAT))
+        self._append("upgrade", None, {"from": before, "to": FORMAT})
 
     def append(self, kind: str, account: str | None, data: dict[str, Any]) -> Entry:
         """Append an entry to the chain."""
+        self.upgrade()
+        return self._append(kind, account, data)
+
+    def _append(self, kind: str, account: str | None, data: dict[str, Any]) -> Entry:
         # The time is for readers; a clock that jumps changes neither the order nor the chain.
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         text = canonical_json({"kind": kind, "account": account, "time": time, "data": data})
@@ -150,6 +212,16 @@ class Transaction:
         """Return an analyst's limit and spent, or None before the first charge."""
         row = self.connection.execute(_ANALYST, {"of_account": account, "of_analyst": analyst}).first()
         return None if row is None else (row.limit, row.spent)
+
+    def count(self, account: str, name: str, limit: int, by: int) -> bool:
+        """Add to what a counter used if its limit, and the one that is given, allow; say whether it did."""
+        values = {"of_account": account, "of_name": name, "given": limit, "more": by}
+        return self.connection.execute(_COUNT, values).rowcount == 1
+
+    def counter(self, account: str, name: str) -> tuple[int, int] | None:
+        """Return a counter's limit and what of it is used, or None before its first use."""
+        row = self.connection.execute(_COUNTER, {"of_account": account, "of_name": name}).first()
+        return None if row is None else (row.limit, row.used)
 
     def finish(self) -> None:
         """Move the head to the last entry."""

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counters: how often something may happen in an account, such as a question under a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from anonymaly.errors import Refused
+from anonymaly.ledger.accounts import get_account, lost_a_part
+from anonymaly.ledger.records import Counter
+from anonymaly.ledger.schema import counters
+from anonymaly.ledger.transaction import Transaction, read_head_and_format
+
+
+def list_counters(connection: sa.Connection, account: str) -> list[Counter]:
+    """Return an account's counters that were ever used, by name."""
+    if read_head_and_format(connection)[1] == 1:
+        return []
+    rows = connection.execute(sa.select(counters).where(counters.c.account == account))
+    return sorted((Counter(row.name, row.limit, row.used) for row in rows), key=lambda item: item.name)
+
+
+def count(transaction: Transaction, account: str, limits: dict[str, int]) -> dict[str, list[int]]:
+    """Let each counter go up by one, all or none; return what the entry keeps: name → limit, step."""
+    for name, limit in sorted(limits.items()):
+        standing = transaction.counter(account, name)
+        if standing is None:
+            if lost_a_part(transaction.connection, account):
+                raise Refused(
+                    f"'{name}' may have been used up in the part of the ledger that was lost",
+                    field="counters",
+                    next_step="Ask something else, or ask the owner to say how much of it counts as used.",
+                )
+            standing = (limit, 0)
+            row = {"account": account, "name": name, "limit": limit, "used": 0}
+            transaction.connection.execute(counters.insert(), row)
+        if not transaction.count(account, name, limit, 1):
+            raise Refused(
+                f"'{name}' allows {min(limit, standing[0])} in all, and {standing[1]} are used",
+                field="counters",
+                next_step="Ask something else, or ask the owner to allow more.",
+            )
+    return {name: [limit, 1] for name, limit in limits.items()}
+
+
+def limit_counter(
+    transaction: Transaction, account: str, name: str, to: int, used: int, said: dict[str, Any]
+) -> Counter:
+    """Set a counter's limit, and how much of it counts as used at least; the same again changes nothing."""
+    get_account(transaction.connection, account)
+    transaction.upgrade()
+    standing = transaction.counter(account, name)
+    limit, already = standing or (None, 0)
+    used = max(used, already)
+    if to < used:
+        raise Refused(
+            f"'{name}' is used {used} times, and {to} is less",
+            field="limit",
+            next_step=f"Give at least {used}: what was used stays used.",
+        )
+    if standing != (to, used):
+        data = {"counter": name, "from": limit, "to": to, "used": used, **said}
+        transaction.append("limit", account, data)
+        if standing is None:
+            row = {"account": account, "name": name, "limit": to, "used": used}
+            transaction.connection.execute(counters.insert(), row)
+        else:
+            changed = counters.update().where(counters.c.account == account, counters.c.name == name)
+            transaction.connection.execute(changed.values({"limit": to, "used": used}))
+    return Counter(name, to, used)
