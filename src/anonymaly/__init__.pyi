@@ -22,6 +22,7 @@ from anonymaly.declare.manifest import Manifest as Manifest
 from anonymaly.declare.rules import AnomalyModel as AnomalyModel
 from anonymaly.declare.rules import Policy as Policy
 from anonymaly.declare.rules import SameContexts as SameContexts
+from anonymaly.engine.reading import Reading as Reading
 from anonymaly.errors import AnonymalyError as AnonymalyError
 from anonymaly.estimators.folds import PrivateKFold as PrivateKFold
 from anonymaly.estimators.grid_knn import GridKNN as GridKNN

@@ -31,7 +31,9 @@ def test_from_init_to_the_ledger(run: Run, folder: Path) -> None:
     assert columns["ward"] == {"type": "categories", "values": ["?"]}
     unfinished = run("check", "patients.yaml")
     assert unfinished.returncode == 2
-    assert "still to be declared" in unfinished.stderr
+    assert "4 fields are still to be declared" in unfinished.stderr
+    for place in ("columns.age: low, high", "columns.ward: values", "budget"):
+        assert place in unfinished.stderr, "every ? is listed at once"
     text = (
         text.replace('low: "?", high: "?"', "low: 0, high: 120")
         .replace('["?"]', "[A, B]")
@@ -371,6 +373,22 @@ def test_a_mistyped_column_can_be_mended(run: Run, folder: Path) -> None:
     assert run("count", "patients.yaml", "--epsilon", "0.1", "--preview").returncode == 0
     manifest.write_text(right)
     assert run("count", "patients.yaml", "--epsilon", "0.1").returncode == 0
+
+
+def test_a_check_says_that_it_compares_types_only_and_offers_a_look_at_the_values(
+    run: Run, folder: Path
+) -> None:
+    (folder / "patients.csv").write_text("age,ward\nthirty,A\n")
+    done = run("check", "patients.yaml")
+    assert done.returncode == 0
+    *_, last = done.stdout.splitlines()
+    assert '"fits" is about names and types only' in last
+    assert last.endswith("anonymaly inspect columns patients.yaml")
+    told = json.loads(run("check", "patients.yaml", "--json").stdout)
+    assert (told["compared"], told["next_step"]) == (
+        "names and types",
+        "anonymaly inspect columns patients.yaml",
+    )
 
 
 def test_a_check_without_a_budget_says_so(run: Run, folder: Path) -> None:

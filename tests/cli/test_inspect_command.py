@@ -81,3 +81,41 @@ def test_a_model_that_is_not_declared_is_refused(run: Run, points: Path) -> None
     done = run("inspect", "anomalies", "points.yaml", "--model", "none")
     assert done.returncode == 1
     assert "rare" in done.stderr
+
+
+def test_columns_are_looked_at_before_anything_is_charged(run: Run, folder: Path) -> None:
+    (folder / "patients.csv").write_text("age,ward\n30,A\nthirty,a\n31,a\n")
+    done = run("inspect", "columns", "patients.yaml", "--html", "report.html")
+    assert done.returncode == 0, done.stderr
+    assert "for the owner alone" in done.stderr
+    assert "'thirty' (1)" in done.stdout
+    assert "'a' (2)" in done.stdout
+    page = folder / "report.html"
+    assert "thirty" in page.read_text("utf-8")
+    assert page.stat().st_mode & 0o077 == 0, "what is seen there is not public"
+    assert not (folder / "patients.ledger").exists()
+    told = json.loads(run("inspect", "columns", "patients.yaml", "--json").stdout)
+    assert [(column["column"], column["unreadable"], column["undeclared"]) for column in told["columns"]] == [
+        ("ward", 0, 2),
+        ("age", 1, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("columns", "patients.yaml", "--html", "report.txt"), "html: must end in .html"),
+        (("columns", "patients.yaml", "--html", "nowhere/report.html"), "html: there is no folder nowhere"),
+        (("columns", "patients.yaml", "--model", "rare"), "model: means nothing to columns"),
+        (("columns", "patients.yaml", "--epsilon", "1"), "epsilon: means nothing to columns"),
+        (("anomalies", "patients.yaml"), "model: is needed for anomalies"),
+        (
+            ("anomalies", "patients.yaml", "--model", "rare", "--html", "x.html"),
+            "html: means nothing to anomalies",
+        ),
+    ],
+)
+def test_options_of_another_look_are_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    done = run("inspect", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -23,6 +23,7 @@ from anonymaly.declare.domain import (
     Opaque,
     Timestamps,
     Unbounded,
+    find_domain,
     read_domain,
     read_moment,
 )
@@ -259,9 +260,9 @@ def test_a_domain_cannot_be_changed_nor_given_unknown_fields(domain: Any) -> Non
             setattr(domain, name, 1)
     assert domain.to_json() == before
     with pytest.raises(InputError, match="colour: is not a field"):
-        type(domain).read({**domain.to_dict(), "colour": "red"})
+        type(domain).from_dict({**domain.to_dict(), "colour": "red"})
     with pytest.raises(InputError) as refused:
-        type(domain).read({**domain.to_dict(), "type": "nonsense"})
+        type(domain).from_dict({**domain.to_dict(), "type": "nonsense"})
     assert refused.value.field == "type"
 
 
@@ -346,3 +347,18 @@ def test_a_number_of_unknown_bounds_is_declared_compared_and_kept() -> None:
     assert str(parse("pay >= 1000", {"pay": Unbounded()})) == "pay >= 1000"
     with pytest.raises(InputError, match="unknown bounds"):
         parse("pay == 'much'", {"pay": Unbounded()})
+
+
+def test_a_misspelt_column_is_guessed_and_a_long_list_is_cut_to_the_closest() -> None:
+    few = {"age": Interval(0, 120), "ward": Categories(["A"])}
+    with pytest.raises(InputError, match=r"Did you mean age\? Declared columns: age, ward\."):
+        find_domain("Agee", few, field="columns")
+    many = {f"lab {place}": Interval(0, 1) for place in range(60)}
+    with pytest.raises(InputError) as refused:
+        find_domain("lab_59", many, field="columns")
+    assert refused.value.next_step is not None
+    assert "Did you mean lab 59" in refused.value.next_step
+    assert "(60 in all)" in refused.value.next_step
+    assert refused.value.next_step.count("lab ") < 12
+    with pytest.raises(InputError, match=r"Declared columns: none\."):
+        find_domain("x", {}, field="columns")

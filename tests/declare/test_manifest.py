@@ -222,6 +222,29 @@ def test_a_question_mark_left_by_init_is_pointed_at(old: str, new: str, field: s
     assert "never look it up in the rows" in str(error)
 
 
+def test_every_question_mark_is_listed_at_once_and_those_of_a_column_together(tmp_path: Path) -> None:
+    open_ends = [f"  c{place}: {{type: interval, low: '?', high: '?'}}" for place in range(6)]
+    error = refusal(
+        tmp_path,
+        "\n".join(
+            ["name: p", "source: p.csv", "columns:", *open_ends, "  ward: {type: categories, values: ['?']}"]
+            + ["budget: '?'"]
+        ),
+    )
+    assert "14 fields are still to be declared" in error.problem
+    lines = [line.strip() for line in error.problem.splitlines()[1:]]
+    assert lines == [
+        *(f"columns.c{place}: low, high" for place in range(6)),
+        "columns.ward: values",
+        "budget",
+    ]
+
+
+def test_a_question_mark_that_means_null_in_the_table_is_no_open_field(tmp_path: Path) -> None:
+    content = FULL + "reading: {nulls: ['?', NA]}\n"
+    assert Manifest.load(write(tmp_path, content)).declaration().readings
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

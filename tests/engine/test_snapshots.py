@@ -13,11 +13,12 @@ from anonymaly.declare.attributes import read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.filters import parse
-from anonymaly.declare.readings import code, judged_people, matches, people
+from anonymaly.declare.readings import code, judged_people, matches, people, with_others
 from anonymaly.declare.rules import Policy
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.engine import Engine
+from anonymaly.engine.reading import Reading
 from anonymaly.engine.view import typed
 from anonymaly.questions.count.summary import counts_of
 from tests.engine.snapshot import FOLDER, same_as_snapshot
@@ -61,6 +62,26 @@ READ: dict[str, tuple[Kind, str]] = {
     "opaque_of_float64": ("opaque", "float64"),
     "opaque_of_date": ("opaque", "date"),
 }
+BY: dict[str, tuple[Kind, str, Reading]] = {
+    "plain_number": ("number", "string", Reading()),
+    "number": (
+        "number",
+        "string",
+        Reading(decimal=",", thousands=".", signs=["€", "EUR"], nulls=["-"], fold=True),
+    ),
+    "number_with_marker": ("number", "float64", Reading(nulls=["-9", "99.5", "NA"])),
+    "whole_number": ("whole number", "string", Reading(thousands=" ", nulls=["9"])),
+    "text": ("text", "string", Reading(same={"Male": ["M"]}, nulls=["", "NA"], trim=True, fold=True)),
+    "text_of_int64": ("text", "int64", Reading(same={"Male": ["1"]})),
+    "flag": ("flag", "string", Reading(means_true=["ja"], means_false=["nein"])),
+    "moment": ("moment", "string", Reading(dates=["%d.%m.%Y", "%b %d, %y %I:%M %p"], nulls=["-"])),
+    "moment_of_iso": ("moment", "string", Reading()),
+    "moment_in_zone": ("moment", "timestamp('UTC', 6)", Reading(zone="Asia/Kathmandu")),
+    "moment_of_unix": ("moment", "int64", Reading(unix="seconds", zone="Asia/Kathmandu")),
+    "moment_of_unix_text": ("moment", "string", Reading(unix="milliseconds", dates=["%Y"])),
+    "moment_of_unix_float": ("moment", "float64", Reading(unix="seconds")),
+    "opaque": ("opaque", "string", Reading(nulls=["none"], trim=True)),
+}
 FILTERS = {
     "equal": "age == 40",
     "not_equal": "ward != 'A'",
@@ -88,6 +109,16 @@ def read(kind: Kind, found: str) -> Callable[[Engine], ir.Table]:
     return lambda engine: typed(raw, {"c": kind}, engine)
 
 
+def read_by(kind: Kind, found: str, reading: Reading) -> Callable[[Engine], ir.Table]:
+    raw = ibis.table({"c": found}, name="records")
+    return lambda engine: typed(raw, {"c": kind}, engine, readings={"c": reading})
+
+
+def with_other(engine: Engine) -> ir.Table:
+    declared = Declaration.read(name="p", columns={"ward": Categories(["A", "B"], other="C")})
+    return with_others(typed(RAW, declared.kinds, engine), declared)
+
+
 VIEW = ibis.table(rows(lookup.embedded()).schema(), name="view")
 
 
@@ -106,6 +137,8 @@ def numbered(by: str | Bins) -> Callable[[Engine], ir.Table]:
 
 EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
     **{f"read_{name}": read(*item) for name, item in READ.items()},
+    **{f"read_by_{name}": read_by(*item) for name, item in BY.items()},
+    "other": with_other,
     **{f"filter_{name}": filtered(where) for name, where in FILTERS.items()},
     "counts": counted("age < 18.5", "age >= 18.5 and ward == 'A'", "not consent", "note is null"),
     "view": lambda engine: people(rows(engine), ALONE, engine),

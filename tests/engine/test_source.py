@@ -20,10 +20,10 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.filters import parse
 from anonymaly.declare.readings import matches
-from anonymaly.engine.source import read_schema
+from anonymaly.engine.source import read_sample
 from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError, SchemaError
-from tests.declare.tables import COLUMNS, PLACES, ROWS, arrow, declare, fill_postgres, records, text
+from tests.declare.tables import COLUMNS, PLACES, ROWS, arrow, declare, fill_postgres, records
 
 EXPECTED = records(declare({"source": arrow()}))
 AGE = {"age": Interval(0, 120)}
@@ -322,20 +322,13 @@ def test_a_forked_child_can_use_what_its_parent_used(
     assert answers.get() == before == collect(dataset.table.age.sum())[0][0].as_py()
 
 
-def test_a_schema_is_read_for_an_owner_about_to_declare_it(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.csv", text(arrow()))
-    schema = read_schema(str(path), None)
-    assert list(schema) == arrow().column_names
-    assert schema["age"].is_integer()
-    assert schema["seen"].is_timestamp()
+def test_types_and_some_texts_are_read_for_an_owner_about_to_declare_them(tmp_path: Path) -> None:
     options = PLACES["duckdb file"](arrow(), tmp_path)
-    typed = read_schema(str(options["source"]), options["table"])
-    assert {name: str(kind) for name, kind in typed.items()}["consent"] == "boolean"
-    write(tmp_path / "data[1].csv", "a;b\n1;x\n")
-    assert [str(kind) for kind in read_schema(str(tmp_path / "data[1].csv"), None).values()] == [
-        "int64",
-        "string",
-    ]
+    types, texts = read_sample(str(options["source"]), options["table"], 2)
+    assert list(types) == arrow().column_names
+    assert str(types["consent"]) == "boolean"
+    assert set(texts) == {name for name, kind in types.items() if kind.is_string()}
+    assert all(len(found) <= 2 for found in texts.values())
 
 
 @pytest.mark.parametrize(

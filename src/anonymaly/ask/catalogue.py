@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
+from anonymaly.core.suggestions import guess
 from anonymaly.errors import InputError, Refused
 
 QUESTIONS: Mapping[str, str] = MappingProxyType(
@@ -109,6 +110,6 @@ def load(name: str) -> Any:
         raise InputError(
             f"there is no question {name!r}: {problem(name)}",
             field="question",
-            next_step=f"Questions: {', '.join([*QUESTIONS, *others])}.",
+            next_step=f"{guess(name, [*QUESTIONS, *others])}Questions: {', '.join([*QUESTIONS, *others])}.",
         )
     return others[name].load()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.declare.sensitivity import who_is_sensitive
@@ -41,8 +42,9 @@ def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:
         raise RuleNotDeclared(
             f"the owner of {declaration.name} declared no policy {name!r}",
             field="policy",
-            next_step=f"Cite a declared one ({', '.join(policies) or 'there is none'}), "
-            f"or ask the owner to declare it, as in rules={{{name!r}: am.Policy('age >= 18')}}.",
+            next_step=f"{guess(name, policies)}Cite a declared one "
+            f"({', '.join(policies) or 'there is none'}), or ask the owner to declare it, "
+            f"as in rules={{{name!r}: am.Policy('age >= 18')}}.",
         )
     _refuse_trivial(cited.policy, declaration)
     return cited
@@ -76,8 +78,9 @@ def cited_model(name: str, declaration: Declaration) -> AnomalyModel:
         raise RuleNotDeclared(
             f"there is no rule {name!r}",
             field="model",
-            next_step=f"Cite a declared anomaly model ({model_names(declaration)}), or ask the owner to "
-            f"declare one, as in rules={{{name!r}: am.AnomalyModel(['age'], radius=1, beta=10)}}.",
+            next_step=f"{guess(name, declaration.rules)}Cite a declared anomaly model "
+            f"({model_names(declaration)}), or ask the owner to declare one, "
+            f"as in rules={{{name!r}: am.AnomalyModel(['age'], radius=1, beta=10)}}.",
         )
     if not isinstance(rule, AnomalyModel):
         raise InputError(

@@ -145,7 +145,7 @@ class Query(Value):
         return {"question": self.question, **super().to_dict()}
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read a question of this type from plain data; unknown fields are refused."""
         fields = dict(data) if isinstance(data, Mapping) else data
         if isinstance(fields, dict) and fields.pop("question", cls.question) != cls.question:
@@ -154,7 +154,7 @@ class Query(Value):
                 field="question",
                 next_step="Query.from_json reads any question by its name.",
             )
-        return super().read(fields)
+        return super().from_dict(fields)
 
     @staticmethod
     def from_json(text: str | bytes | Mapping[str, Any], *, named: Collection[str] | None = None) -> Query:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +22,11 @@ from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
+from anonymaly.cli.completion import completes
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json, still_kept
+from anonymaly.cli.values import add_pair, read_pairs, read_scalar, split_pair
+from anonymaly.declare.domain import Domain
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
@@ -151,8 +154,9 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
     def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **given: Any) -> None:
+        declared = _Declared(manifest)
         fields = {
-            name: _read(name, field, given[name])
+            name: _read(name, field, given[name], declared)
             for name, field in kind.model_fields.items()
             if given[name] not in (None, [])
         }
@@ -163,8 +167,13 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
     for name, field in kind.model_fields.items():
-        option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
-        several = _origin(field) is tuple and not _is(field, "table")
+        option = typer.Option(
+            f"--{name.replace('_', '-')}",
+            help=field.description,
+            show_default=False,
+            autocompletion=completes(name, field.annotation, _mark(field, "pairs") in ("record", "group")),
+        )
+        several = _origin(field) is tuple and not _mark(field, "table")
         needed = field.is_required() and name not in variation.optional
         annotation: Any = list[str] if several else str
         default = inspect.Parameter.empty if needed else None
@@ -212,38 +221,38 @@ def _origin(field: FieldInfo) -> Any:
     return _forms(field)[0]
 
 
-def _is(field: FieldInfo, kind: str) -> bool:
-    """Say whether a field is marked as given by ``pairs`` or by a file that holds a ``table``."""
+def _mark(field: FieldInfo, kind: str) -> Any:
+    """Return how a field is marked: given by ``pairs``, and of what, or by a file that holds a ``table``."""
     extra = field.json_schema_extra
-    return isinstance(extra, dict) and bool(extra.get(kind))
+    return extra.get(kind) if isinstance(extra, dict) else None
 
 
-def _read(name: str, field: FieldInfo, text: str | list[str]) -> Any:
+class _Declared:
+    """The declared columns, read when an option's value depends on them."""
+
+    def __init__(self, manifest: str) -> None:
+        self._manifest = manifest
+
+    @cached_property
+    def columns(self) -> Mapping[str, Domain]:
+        return Manifest.load(self._manifest).declaration().columns
+
+
+def _read(name: str, field: FieldInfo, text: str | list[str], declared: _Declared) -> Any:
     """Read an option's text as its field: a file, name=value pairs, repeated values, or one value."""
     if isinstance(text, str):
-        if _is(field, "table"):
-            return read_columns(text, field=name)
-        return text if _origin(field) is str else _scalar(text)
+        if _mark(field, "table"):
+            return read_columns(text, declared.columns, field=name)
+        return text if _origin(field) is str else read_scalar(text)
     if str in _forms(field):
         return text[0] if len(text) == 1 else text  # given once it is one text, given again a list
-    if not _is(field, "pairs"):
-        return [_scalar(item) for item in text]
-    pairs: dict[str, Any] = {}
+    pairs = _mark(field, "pairs")
+    if pairs in ("record", "group"):
+        return read_pairs(text, declared.columns, field=name, groups=pairs == "group")
+    if not pairs:
+        return [read_scalar(item) for item in text]
+    found: dict[str, Any] = {}
     for item in text:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"{item!r} is not name=value", next_step="Write, for instance, age=30.")
-        # A name that is given again has several values.
-        pairs[name] = [*_listed(pairs[name]), _scalar(value)] if name in pairs else _scalar(value)
-    return pairs
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _scalar(text: str) -> Any:
-    try:
-        return json.loads(text) if text.strip() else text
-    except (ValueError, RecursionError):
-        return text
+        key, value = split_pair(item, name)
+        add_pair(found, key, read_scalar(value))
+    return found

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -54,6 +55,8 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
                 "warnings": warnings,
                 "places": places,
                 "remaining": None if account is None else to_text(account.remaining),
+                "compared": "names and types",
+                "next_step": _look(manifest),
             }
         )
     else:
@@ -79,8 +82,17 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         for name, problem in places.items():
             say(f"{name}: {problem}, so the first question would be refused")
         say(f"{wrong} to correct" if wrong else "ready")
+        if not wrong:
+            say(
+                '"fits" is about names and types only. Whether the values can be read as declared, the owner '
+                f"sees before the first charge: {_look(manifest)}"
+            )
     if wrong:
         raise typer.Exit(2)
+
+
+def _look(manifest: str) -> str:
+    return f"anonymaly inspect columns {shlex.quote(manifest)}"
 
 
 def _trivial_policies(declaration: Declaration) -> list[str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,31 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from anonymaly.declare.domain import Domain
 from anonymaly.engine.frames import columns_of, values_of
 from anonymaly.errors import InputError
 
-READERS: dict[str, Callable[[str], pa.Table]] = {
-    ".csv": pyarrow.csv.read_csv,
-    ".parquet": pyarrow.parquet.read_table,
-    ".pq": pyarrow.parquet.read_table,
+
+def _read_csv(path: str, columns: Mapping[str, Domain]) -> pa.Table:
+    # A file of text has no types: 166 is a text in a column that is declared so, and 007 stays as it is.
+    texts = [name for name, domain in columns.items() if domain.kind in ("text", "opaque")]
+    options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
+    return pyarrow.csv.read_csv(path, convert_options=options)
+
+
+def _read_parquet(path: str, columns: Mapping[str, Domain]) -> pa.Table:
+    return pyarrow.parquet.read_table(path)
+
+
+READERS: dict[str, Callable[[str, Mapping[str, Domain]], pa.Table]] = {
+    ".csv": _read_csv,
+    ".parquet": _read_parquet,
+    ".pq": _read_parquet,
 }
 
 
-def read_columns(path: str, *, field: str) -> dict[str, list[Any]]:
-    """Read a CSV or Parquet file as its columns."""
+def read_columns(path: str, columns: Mapping[str, Domain], *, field: str) -> dict[str, list[Any]]:
+    """Read a CSV or Parquet file as its columns; text of a CSV file by the declared types of its columns."""
     reader = READERS.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(
@@ -31,12 +44,12 @@ def read_columns(path: str, *, field: str) -> dict[str, list[Any]]:
             next_step=f"Give a file that ends in {' or '.join(READERS)}.",
         )
     try:
-        table = reader(path)
+        table = reader(path, columns)
     except (OSError, pa.ArrowException) as problem:
         raise InputError(
             f"cannot read {path} ({type(problem).__name__})",
             field=field,
             next_step="Give a file with one line for each record and the names of the columns first.",
         ) from None
-    columns = columns_of(table, field=field) or {}
-    return {name: values_of(column) for name, column in columns.items()}
+    found = columns_of(table, field=field) or {}
+    return {name: values_of(column) for name, column in found.items()}

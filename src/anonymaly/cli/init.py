@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly init``: writes a manifest to fill in. Names and types come from the file, bounds never do."""
+"""``anonymaly init``: writes a manifest to fill in, or asks for it. Bounds never come from rows."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-import yaml
 
-from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.declare.manifest import UNDECLARED
-from anonymaly.engine.source import read_schema
-from anonymaly.errors import InputError
-
-if TYPE_CHECKING:
-    import ibis.expr.datatypes as dt
+from anonymaly.cli.guide.asking import Asker, flat_answers
+from anonymaly.cli.guide.dialogue import guide
+from anonymaly.cli.guide.proposal import propose
+from anonymaly.cli.guide.sample import look
+from anonymaly.cli.guide.writing import Draft, open_fields, plain_draft, write
+from anonymaly.cli.output import AsJson, err, say, say_json
+from anonymaly.declare.manifest import Manifest, read_yaml
+from anonymaly.errors import InputError, ManifestError
 
 Table = Annotated[str | None, typer.Option("--table", help="The table, when the source is a database.")]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", help="Where to write; by default NAME.yaml here.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")]
+Guided = Annotated[bool, typer.Option("--guided", help="Ask on the terminal, with suggestions.")]
+Answers = Annotated[
+    str | None,
+    typer.Option(
+        "--answers",
+        help="A YAML file of answers, by the keys that --guided asks; without it the rest is as suggested.",
+    ),
+]
+Answer = Annotated[
+    list[str] | None,
+    typer.Option("--answer", metavar="KEY=ANSWER", help="One answer, such as person=patient_id; repeatable."),
+]
 
 
 def init(
@@ -33,16 +45,51 @@ def init(
     table: Table = None,
     output: Output = None,
     force: Force = False,
+    guided: Guided = False,
+    answers: Answers = None,
+    answer: Answer = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a manifest for a table: its columns to declare, a budget to set."""
-    schema = read_schema(source, table)
+    """Write a manifest for a table: how it is read, its columns to declare, a budget to set."""
     name = _name(table or Path(source).name.partition(".")[0])
     path = Path(output or f"{name}.yaml")
     if path.exists() and not force:
         raise InputError(f"{path} exists", field="output", next_step="Give another --output, or --force.")
     place = source if "://" in source else os.path.relpath(source, path.parent)
-    text = _manifest(name, place, table, schema)
+    if guided and as_json:
+        raise InputError("has no dialogue", field="json", next_step="Give --answers instead of --guided.")
+    if not (guided or answers or answer):
+        draft = plain_draft(name, place, table, propose(look(source, table)))
+        _finish(draft, path, as_json)
+        return
+    asker = Asker(_given(answers, answer or ()), asks=guided)
+    try:
+        draft = guide(asker, name, source, place, table)
+        asker.heading(f"This is written to {path}")
+        asker.say(write(draft))
+        wanted = asker.confirm("write")
+    except (KeyboardInterrupt, EOFError):
+        err.print("\ninterrupted; nothing was written")
+        raise typer.Exit(130) from None
+    if wanted:
+        _finish(draft, path, as_json)
+    else:
+        say("Nothing was written.")
+
+
+def _given(answers: str | None, single: list[str] | tuple[()]) -> dict[str, str]:
+    advice = "Answers are keys with values, as `anonymaly init --guided` shows them."
+    given = {} if answers is None else flat_answers(read_yaml(Path(answers), advice))
+    for text in single:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"{text!r} has no =", field="answer", next_step="Give KEY=ANSWER.")
+        given[key.strip()] = value.strip()
+    return given
+
+
+def _finish(draft: Draft, path: Path, as_json: bool) -> None:
+    text = write(draft)
     try:
         path.write_text(text, "utf-8")
     except OSError as problem:
@@ -51,61 +98,31 @@ def init(
             field="output",
             next_step="Give another --output.",
         ) from None
+    unfinished = open_fields(draft)
+    if not unfinished:
+        _refuse_contradictions(path)
     if as_json:
-        say_json({"manifest": str(path), "columns": {column: str(kind) for column, kind in schema.items()}})
+        columns = {column.column: column.type for column in draft.columns}
+        say_json({"manifest": str(path), "columns": columns, "open": unfinished})
+    elif unfinished:
+        say(f"Wrote {path}. Open in {len(unfinished)} places: {', '.join(unfinished)}")
+        say(f'Replace every "?" by what is publicly known, then run: anonymaly check {path}')
     else:
-        say(f'Wrote {path}. Replace every "?" by what is publicly known, then run: anonymaly check {path}')
+        say(f"Wrote {path}. Nothing is open. Now run: anonymaly check {path}")
+        say(f"How each column is read, before anything is charged: anonymaly inspect columns {path}")
+
+
+def _refuse_contradictions(path: Path) -> None:
+    """Refuse answers that are right one by one and not together: a word for null that is also a category."""
+    try:
+        Manifest.load(path).dataset(path.parent)
+    except InputError as error:
+        raise ManifestError(
+            f"{error.problem}; {path} is written, and cannot be used like this",
+            field=error.field,
+            next_step=error.next_step,
+        ) from None
 
 
 def _name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_.-") or "table"
-
-
-def _manifest(name: str, source: str, table: str | None, schema: dict[str, dt.DataType]) -> str:
-    columns = "".join(
-        f"  {_quote(column)}: {_declaration(kind)}  # {kind}\n" for column, kind in schema.items()
-    )
-    table_line = f"table: {_quote(table)}\n" if table else ""
-    if source.lower().endswith((".csv", ".tsv", ".gz")):
-        table_line = "# line_breaks: true  # if values in quotes hold them; otherwise each line is a record\n"
-    return f"""\
-# What is public about this table. Replace every "?" by what is publicly known. Never look up bounds or
-# categories in the rows: the promise of every answer requires that they do not depend on anybody.
-name: {_quote(name)}
-version: "1"
-source: {_quote(source)}
-{table_line}
-# Without these two lines every row counts as a person of its own.
-# person: COLUMN_THAT_IDENTIFIES_THE_PERSON
-# max_rows: 1
-
-columns:  # leave out what no question may see
-{columns}
-# Relaxed promises that askers may cite, such as:
-# rules:
-#   adults: {{type: policy, text: "age >= 18 and consent"}}
-
-budget: "{UNDECLARED}"  # the most epsilon that all answers together may cost, such as 2.0
-adjacency: add_remove
-ledger: {_quote(name + ".ledger")}
-"""
-
-
-def _declaration(kind: dt.DataType) -> str:
-    if kind.is_boolean():
-        return "{type: flag}"
-    if kind.is_numeric():
-        return f'{{type: interval, low: "{UNDECLARED}", high: "{UNDECLARED}"}}'
-    if kind.is_string():
-        return f'{{type: categories, values: ["{UNDECLARED}"]}}'
-    if kind.is_timestamp() and getattr(kind, "timezone", None):
-        return (
-            "{type: opaque}"  # moments are compared without a zone; the owner's engine must remove it first
-        )
-    if kind.is_timestamp() or kind.is_date():
-        return f'{{type: timestamps, start: "{UNDECLARED}", end: "{UNDECLARED}"}}'
-    return "{type: opaque}"
-
-
-def _quote(text: str) -> str:
-    return yaml.safe_dump(text, default_style=None, width=10_000).removesuffix("\n...\n").strip()

@@ -13,19 +13,24 @@ import typer
 import anonymaly.inspect as owner
 from anonymaly.cli.output import AsJson, ManifestPath, say, say_json
 from anonymaly.core.extras import require
+from anonymaly.core.files import appearing
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 from anonymaly.questions.identify.inspect import Anomalies, PrivacyMap
 
 What = Annotated[
-    Literal["anomalies", "privacy-map", "regularity"],
+    Literal["columns", "anomalies", "privacy-map", "regularity"],
     typer.Argument(
         metavar="WHAT",
-        help="anomalies: who is one and who is protected; privacy-map: how well; regularity: of the model.",
+        help="columns: can the values be read as declared; anomalies: who is one and who is protected; "
+        "privacy-map: how well; regularity: of the model.",
     ),
 ]
-Model = Annotated[str, typer.Option("--model", help="The name of a declared anomaly model.")]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", help="The name of a declared anomaly model; needed for all but columns."),
+]
 Charge = Annotated[str | None, typer.Option("--epsilon", help="privacy-map: the charge of one question.")]
 Output = Annotated[
     Path | None, typer.Option("--output", metavar="FILE", help="Every record, as a Parquet file.")
@@ -33,18 +38,33 @@ Output = Annotated[
 Pictures = Annotated[
     Path | None, typer.Option("--pictures", metavar="DIR", help="privacy-map: maps of the first two columns.")
 ]
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="columns: a page with pictures, for you alone.")
+]
 
 
 def inspect(
     what: What,
     manifest: ManifestPath,
-    model: Model,
+    model: Model = None,
     epsilon: Charge = None,
     output: Output = None,
     pictures: Pictures = None,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the owner exact values from the rows; nothing is charged, and nothing of it may be released."""
+    given = {"model": model, "epsilon": epsilon, "output": output, "pictures": pictures, "html": html}
+    _refuse_idle(what, [name for name, value in given.items() if value is not None])
+    if what == "columns":
+        _columns(Manifest.load(manifest).dataset(Path(manifest).parent), html, as_json)
+        return
+    if model is None:
+        raise InputError(
+            f"is needed for {what}",
+            field="model",
+            next_step=f"Name a declared anomaly model: anonymaly inspect {what} {manifest} --model rare.",
+        )
     if pictures is not None:
         require("report", "--pictures")
     dataset = Manifest.load(manifest).dataset(Path(manifest).parent)
@@ -67,6 +87,49 @@ def inspect(
         return
     for name, value in report.items():
         say(f"{name.replace('_', ' ')}: {f'{value:,.4g}' if isinstance(value, float) else value}")
+
+
+OPTIONS = {
+    "columns": ("html",),
+    "anomalies": ("model", "output"),
+    "privacy-map": ("model", "epsilon", "output", "pictures"),
+    "regularity": ("model",),
+}
+
+
+def _refuse_idle(what: str, given: list[str]) -> None:
+    """Refuse an option that would do nothing, before anything is read."""
+    for name in given:
+        if name not in OPTIONS[what]:
+            raise InputError(
+                f"means nothing to {what}",
+                field=name,
+                next_step=f"Leave it out; {what} takes {', '.join(f'--{item}' for item in OPTIONS[what])}.",
+            )
+
+
+def _columns(dataset: Dataset, page: Path | None, as_json: bool) -> None:
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise InputError("must end in .html", field="html", next_step="Name such a file.")
+    if page is not None and not page.parent.is_dir():
+        raise InputError(f"there is no folder {page.parent}", field="html", next_step="Make it first.")
+    found = owner.columns(dataset)
+    if page is not None:
+        try:
+            with appearing(page) as file:  # readable by its owner alone
+                file.write(found.to_html().encode())
+        except OSError as problem:
+            raise InputError(
+                f"cannot write {page} ({type(problem).__name__})",
+                field="html",
+                next_step="Name another file.",
+            ) from None
+    if as_json:
+        say_json({**found.to_dict(), **({} if page is None else {"html": str(page)})})
+        return
+    say(str(found))
+    if page is not None:
+        say(f"the same with pictures: {page}")
 
 
 def _map(dataset: Dataset, model: str, epsilon: str | None) -> PrivacyMap:

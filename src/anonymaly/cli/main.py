@@ -15,7 +15,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from anonymaly.ask.catalogue import QUESTIONS, foreign, origin
+from anonymaly.cli.completion import Completion
 from anonymaly.cli.output import err, say_json
+from anonymaly.core.suggestions import guess
 from anonymaly.errors import AnonymalyError, InputError
 from anonymaly.version import __version__
 
@@ -32,6 +34,7 @@ COMMANDS = {
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }
+MOVED = frozenset({"reproduce"})  # commands of earlier versions
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,9 +66,27 @@ class _Commands(TyperGroup):
         self._listing = True
         super().format_help(ctx, formatter)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and not self._knows(name):
+            raise InputError(
+                f"there is no command {name!r}",
+                next_step=f"{guess(name, self.list_commands(ctx))}`anonymaly --help` lists all commands.",
+            )
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        # By name alone: a command's own help would import what takes seconds, at every press of the key.
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [Completion(name) for name in self.list_commands(ctx) if name.startswith(incomplete)]
+
+    def _knows(self, name: str) -> bool:
+        return name in COMMANDS or name in foreign() or name in MOVED
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         name = cmd_name
-        if name == "reproduce":
+        if name in MOVED:
             raise InputError(
                 "the papers' experiments are in the repository, not in the installed package",
                 next_step="In a checkout run: make reproduce PAPER=pcor (without PAPER it lists all papers)",
@@ -88,7 +109,6 @@ app = typer.Typer(
     name="anonymaly",
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # a pretty traceback prints local variables, and those may be rows
 )

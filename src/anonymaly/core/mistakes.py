@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from anonymaly.core.suggestions import guess
 from anonymaly.errors import InputError
 
 # pydantic's kinds of mistake → our words; what stands in braces is in its context.
@@ -104,9 +104,7 @@ def _joined(reasons: list[str]) -> str:
 def _next_step(field: str | None, kind: type[BaseModel], reason: str) -> str:
     fields = [name for name in kind.model_fields if name != "type"]
     if field not in kind.model_fields:
-        near = difflib.get_close_matches(field or "", fields, 1)
-        guess = f"Did you mean {near[0]}? " if near else ""
-        return f"{guess}{kind.__name__} takes {', '.join(fields) or 'no fields'}."
+        return f"{guess(field or '', fields)}{kind.__name__} takes {', '.join(fields) or 'no fields'}."
     if reason == _WORDS["tuple_type"]:
         return f"Put it in brackets, as in {field}=[…]."
     described = kind.model_fields[field].description

@@ -147,7 +147,7 @@ def added(default: Any, **options: Any) -> Any:
     return Field(default=default, exclude_if=lambda value: value == default, **options)
 
 
-class Value(BaseModel):
+class Frozen(BaseModel):
     """A frozen value: equal fields are the same value, and its JSON says all of it.
 
     All fields are in the JSON, defaults too, except for those that were added after the value was first
@@ -168,6 +168,7 @@ class Value(BaseModel):
 
     # Declarations read better as Interval(0, 120); the fields of questions are always named.
     takes_positions: ClassVar[bool] = True
+    named_only: ClassVar[frozenset[str]] = frozenset({"type"})  # fields that have no position
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -200,7 +201,8 @@ class Value(BaseModel):
 
     @classmethod
     def _name(cls, positions: tuple[Any, ...], fields: dict[str, Any]) -> dict[str, Any]:
-        names = [name for name in cls.model_fields if name != "type"] if cls.takes_positions else []
+        names = [name for name in cls.model_fields if name not in cls.named_only]
+        names = names if cls.takes_positions else []
         if len(positions) > len(names) or any(name in fields for name in names[: len(positions)]):
             raise InputError(
                 f"{cls.__name__} was given {_counted(len(positions), 'value')} without a name",
@@ -209,7 +211,7 @@ class Value(BaseModel):
         return {**dict(zip(names, positions, strict=False)), **fields}
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read the value from plain data; unknown fields are refused."""
         if not isinstance(data, Mapping):
             raise InputError(
@@ -232,8 +234,8 @@ def with_parameters(docstring: str, kind: type[BaseModel]) -> str:
     described = {name: field for name, field in kind.model_fields.items() if field.description is not None}
     if not described or "\nParameters\n" in docstring:
         return docstring
-    # Questions inherit epsilon, so it would be first; it reads better as the last.
-    order = sorted(described, key=lambda name: name == "epsilon")
+    # Questions inherit epsilon, and columns how they are read, so these would be first; last reads better.
+    order = sorted(described, key=lambda name: name in ("epsilon", "read"))
     lines = ["Parameters", "----------"]
     for name in order:
         field = described[name]
@@ -249,3 +251,12 @@ def with_parameters(docstring: str, kind: type[BaseModel]) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+class Value(Frozen):
+    """A frozen value that is read from plain data by ``read``; columns have a field of that name instead."""
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Read the value from plain data; unknown fields are refused."""
+        return cls.from_dict(data)

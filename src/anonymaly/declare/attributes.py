@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, find_domain
 from anonymaly.errors import InputError
 
@@ -40,6 +41,16 @@ class Attribute:
         return None
 
 
+def undeclared_value(attribute: Attribute, value: Any, *, field: str, place: str = "") -> InputError:
+    """Return the error for a value that a column does not have; it names declared values, never this one."""
+    text = str(value)
+    return InputError(
+        f"has a value of {attribute.column}{place} that is not in its declared domain",
+        field=field,
+        next_step=f"{guess(text, attribute.values)}Values: {listed(attribute.values, text)}.",
+    )
+
+
 def read_attributes(
     attributes: Sequence[str | Bins], columns: Mapping[str, Domain], *, field: str = "attributes"
 ) -> tuple[Attribute, ...]:
@@ -64,7 +75,7 @@ def _read(item: str | Bins, columns: Mapping[str, Domain], field: str) -> Attrib
         return Attribute(name, item.labels, item)
     match domain:
         case Categories():
-            return Attribute(name, domain.values)
+            return Attribute(name, domain.labels)
         case Flag():
             return Attribute(name, (False, True))
     raise InputError(

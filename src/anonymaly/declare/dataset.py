@@ -14,6 +14,8 @@ from anonymaly.declare.domain import Domain
 from anonymaly.declare.publication import Publication
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
+from anonymaly.engine.encodings import read_text_file
+from anonymaly.engine.reading import Reading
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
@@ -62,6 +64,13 @@ class Dataset:
     line_breaks : bool
         Whether values in quotes may hold line breaks, in a CSV file. Otherwise each line is one record. With
         them, one open quote changes how all lines after it are read, and no noise hides that.
+    reading : Reading, optional
+        How the table's values are written, for every column that does not say it itself.
+    file : mapping, optional
+        How the bytes of a text file become lines and fields: ``encoding`` (utf-8, latin-1, windows-1252 or
+        utf-16) and ``delimiter``.
+    rows : int, optional
+        About how many rows the table has, if that is public. It is part of the declaration.
 
     Examples
     --------
@@ -88,6 +97,9 @@ class Dataset:
         public: bool = False,
         questions: Sequence[str] = (),
         line_breaks: bool = False,
+        reading: Reading | None = None,
+        file: Mapping[str, str] | None = None,
+        rows: int | None = None,
     ) -> None:
         self.declaration = Declaration.read(
             name=name,
@@ -99,6 +111,8 @@ class Dataset:
             max_rows=max_rows,
             public=public,
             questions=questions,
+            reading=reading,
+            rows=rows,
         )
         needed = [*self._columns, *(role for role in (key, person) if role is not None)]
         if not isinstance(line_breaks, bool):
@@ -108,7 +122,9 @@ class Dataset:
                 next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
             )
         self._line_breaks = line_breaks
-        self._source = Source(source, table, needed, line_breaks=line_breaks)
+        self._source = Source(
+            source, table, needed, line_breaks=line_breaks, file=read_text_file(file, field="file")
+        )
 
     @property
     def name(self) -> str:
@@ -144,11 +160,23 @@ class Dataset:
         """Return the view for a question: judged by a policy if it needs one."""
         return self.table if policy is None else self.judged(policy)
 
+    def looked(self) -> ir.Table:
+        """Return all rows as they are read, with what is written in each column: for the owner alone."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
+        self._refuse_misfits()
+        declared = self.declaration
+        return with_others(self._source.looked(declared.kinds, declared.person, declared.readings), declared)
+
+    def lines(self) -> ir.Table | None:
+        """Return how many values each line of a text file has; None where a line is no record."""
+        return self._source.lines()
+
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
         source = self._source
         lines = [
-            ColumnCheck(name, domain.describe(), source.type_of(name), source.problem(name, domain.kind))
+            ColumnCheck(name, domain.describe(), source.type_of(name), self._problem(name, domain))
             for name, domain in self._columns.items()
         ]
         for role, name in (("key", self.declaration.key), ("person", self.declaration.person)):
@@ -194,6 +222,13 @@ class Dataset:
 
     def _typed(self) -> ir.Table:
         """Return all rows in their declared types, once the table's names and types are known to fit."""
+        from anonymaly.declare.readings import with_others  # noqa: PLC0415
+
+        self._refuse_misfits()
+        declared = self.declaration
+        return with_others(self._source.typed(declared.kinds, declared.person, declared.readings), declared)
+
+    def _refuse_misfits(self) -> None:
         for line in self.check():
             if line.problem is not None:
                 raise SchemaError(
@@ -201,4 +236,6 @@ class Dataset:
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
                     next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
                 )
-        return self._source.typed(self.declaration.kinds, self.declaration.person)
+
+    def _problem(self, name: str, domain: Domain) -> str | None:
+        return self._source.problem(name, domain.kind, domain.reading)

@@ -11,12 +11,15 @@ from typing import Any, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import digest, is_text
-from anonymaly.declare.domain import Domain, read_domain
+from anonymaly.declare.domain import Domain, read_domain, read_reading
+from anonymaly.declare.reading import with_defaults
 from anonymaly.declare.rules import Rule, read_rule
 from anonymaly.engine.columns import ADDED, Kind
+from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
 
 MOST_ROWS = 1_000_000  # of one person; noise for more would drown any answer
+LARGEST_TABLE = 10**12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -35,6 +38,7 @@ class Declaration:
     public: bool = False
     adjacency: Adjacency = "add_remove"
     questions: tuple[str, ...] = ()  # questions of other packages that the owner allows
+    about_rows: int | None = None  # how many rows the table has, if the owner says that it is public
 
     @classmethod
     def read(
@@ -49,6 +53,8 @@ class Declaration:
         max_rows: int | None = None,
         public: bool = False,
         questions: Sequence[str] = (),
+        reading: Reading | None = None,
+        rows: int | None = None,
     ) -> Declaration:
         """Check what an owner declares, as values or as plain data; the fields are those of `Dataset`."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -63,7 +69,7 @@ class Declaration:
             )
         if version is None or not str(version) or not is_text(str(version)):
             raise InputError("must be text", field="version", next_step='Give a text such as "2026-01".')
-        declared = _read_columns(columns)
+        declared = with_defaults(_read_columns(columns), read_reading(reading, field="reading"))
         return cls(
             name=name,
             version=str(version),
@@ -75,6 +81,7 @@ class Declaration:
             rows=_read_unit(person, max_rows),
             public=public,
             questions=_read_questions(questions),
+            about_rows=_read_rows(rows),
         )
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
@@ -93,6 +100,12 @@ class Declaration:
         return {name: domain.kind for name, domain in self.columns.items()}
 
     @property
+    def readings(self) -> dict[str, Reading]:
+        """How columns are written, where it is declared."""
+        found = {name: domain.reading for name, domain in self.columns.items()}
+        return {name: reading for name, reading in found.items() if reading is not None}
+
+    @property
     def unit_rows(self) -> int | None:
         """The most rows of a person, as relations use it; None if every row counts as a person of its own."""
         return None if self.person is None else self.rows
@@ -105,6 +118,8 @@ class Declaration:
             "key": self.key,
             "public": self.public,
             "adjacency": self.adjacency,
+            # What was added later is there if it is used, so that older accounts keep their text.
+            **({} if self.about_rows is None else {"rows": self.about_rows}),
         }
 
     def rules_to_dict(self) -> dict[str, Any] | Literal["any"]:
@@ -177,6 +192,17 @@ def _read_questions(questions: Sequence[str]) -> tuple[str, ...]:
             next_step='Name those of other packages that may be asked, as in ["proportion"].',
         )
     return tuple(dict.fromkeys(questions))
+
+
+def _read_rows(rows: int | None) -> int | None:
+    fits = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= LARGEST_TABLE
+    if rows is not None and not fits:
+        raise InputError(
+            f"must be a whole number from 1 to {LARGEST_TABLE:,}",
+            field="rows",
+            next_step="Say about how many rows the table has if anybody may know it, or leave it out.",
+        )
+    return rows
 
 
 def _read_unit(person: str | None, max_rows: int | None) -> int:

@@ -6,24 +6,94 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    Field,
+    SkipValidation,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
-from anonymaly.core.value import Number, Ordered, Value, is_text
+from anonymaly.core.suggestions import guess, listed
+from anonymaly.core.value import Frozen, Number, Ordered, Value, added, is_text
 from anonymaly.engine.columns import Kind
+from anonymaly.engine.reading import OF_ALL, OF_KIND, Reading
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Interval(Value):
+class _Declared(Frozen):
+    """What all kinds of columns have."""
+
+    named_only = frozenset({"type", "read"})
+
+    # Not validated once more: a copy would not know which fields were given.
+    read: Annotated[Reading | None, SkipValidation] = added(None)
+    """How the column's values are written; without it, as the table's types and ISO 8601 have it."""
+
+    @field_validator("read", mode="before")
+    @classmethod
+    def _read_reading(cls, data: Any) -> Any:
+        return read_reading(data, field="read")
+
+    @model_validator(mode="after")
+    def _read_fits(self) -> Self:
+        if self.read is not None:
+            _refuse_unfit(self.read, self.kind)
+        return self
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        # What was added, last and only where it says something.
+        shown = dict(super().__repr_args__())
+        added_fields = {name: shown.pop(name) for name in ("other", "read") if name in shown}
+        return [*shown.items(), *((name, item) for name, item in added_fields.items() if item is not None)]
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What a table's column is read as."""
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the engine reads the column: as declared, with all there is to know about it."""
+        return self.read
+
+
+def read_reading(data: Any, *, field: str) -> Reading | None:
+    """Read how a column, or a whole file, is written, from plain data."""
+    if data is None or isinstance(data, Reading):
+        return data
+    try:
+        return Reading.read(data)
+    except InputError as error:
+        place = f"{field}.{error.field}" if error.field else field
+        raise InputError(error.problem, field=place, next_step=error.next_step) from None
+
+
+def _refuse_unfit(reading: Reading, kind: Kind) -> None:
+    for name in reading.to_dict():
+        if name not in OF_KIND[kind] | OF_ALL:
+            fields = ", ".join(sorted(OF_KIND[kind] | OF_ALL))
+            raise InputError(
+                f"says nothing about a column of the kind {kind}",
+                field=f"read.{name}",
+                next_step=f"Leave it out; of such a column one can say {fields}.",
+            )
+
+
+class Interval(_Declared):
     """A number between two public bounds, optionally on a grid of ``step``.
 
     Examples
@@ -43,7 +113,13 @@ class Interval(Value):
     if TYPE_CHECKING:
 
         def __init__(
-            self, low: float, high: float, step: float | None = None, *, type: str = "interval"
+            self,
+            low: float,
+            high: float,
+            step: float | None = None,
+            *,
+            read: Reading | None = None,
+            type: str = "interval",
         ) -> None: ...
 
     @model_validator(mode="after")
@@ -93,7 +169,7 @@ class Interval(Value):
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
 
 
-class Unbounded(Value):
+class Unbounded(_Declared):
     """A number without publicly known bounds.
 
     Questions that need bounds refuse it, or find them privately for a share of ε, as ``Score`` does.
@@ -117,16 +193,25 @@ class Unbounded(Value):
         return "a number of unknown bounds"
 
 
-class Categories(Value):
+class Categories(_Declared):
     """One of a public list of values."""
 
     type: Literal["categories"] = "categories"
     values: Annotated[tuple[StrictStr | StrictInt, ...], Ordered] = Field(min_length=1)
     """The possible values, all text or all whole numbers."""
+    other: StrictStr | StrictInt | None = added(None)
+    """A further value, which stands for all that are not in the list; to a policy it is an undeclared one."""
 
     if TYPE_CHECKING:
 
-        def __init__(self, values: Sequence[str] | Sequence[int], *, type: str = "categories") -> None: ...
+        def __init__(
+            self,
+            values: Sequence[str] | Sequence[int],
+            *,
+            other: str | int | None = None,
+            read: Reading | None = None,
+            type: str = "categories",
+        ) -> None: ...
 
     @field_validator("values", mode="before")
     @classmethod
@@ -147,14 +232,63 @@ class Categories(Value):
             raise InputError(f"names {repeated!r} twice", field="values", next_step="Name each value once.")
         return values
 
+    @field_validator("other", mode="before")
+    @classmethod
+    def _plain_other(cls, value: Any) -> Any:
+        return None if value is None else _plain_category(value, "other")
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Categories:
+        if self.other is not None and (
+            self.other in self.values or isinstance(self.other, str) != self.of_text
+        ):
+            raise InputError(
+                f"is {self.other!r}, which is one of the values, or not of their kind",
+                field="other",
+                next_step="Name what is undeclared by a value of its own, such as Other, or -1 of numbers.",
+            )
+        if self.read is not None and self.of_text:
+            for name, _ in self.read.same:
+                if name not in self.values:
+                    raise InputError(
+                        f"has spellings of {name!r}, which is not one of the values",
+                        field="read.same",
+                        next_step="Name declared values, each with its other spellings.",
+                    )
+            try:
+                self.read.refuse_clashes({str(value): str(value) for value in self.values}, always_trim=False)
+            except InputError as error:
+                raise InputError(
+                    error.problem, field=f"read.{error.field}", next_step=error.next_step
+                ) from None
+        return self
+
+    @property
+    def labels(self) -> tuple[str | int, ...]:
+        """The values that a column can have once it is read: those of the list, and the other one."""
+        return self.values if self.other is None else (*self.values, self.other)
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the engine reads the column; where letters are folded, each value is a spelling of itself."""
+        if self.read is None or not (self.read.fold and self.of_text):
+            return self.read
+        spellings = dict(self.read.same)
+        same = {str(value): spellings.get(str(value), ()) for value in self.values}
+        return Reading(**{**self.read.to_dict(), "same": same})
+
     @property
     def of_text(self) -> bool:
         """Whether the values are text rather than whole numbers."""
         return isinstance(self.values[0], str)
 
     def contains(self, value: Any) -> bool:
-        """Say whether a value is in the list."""
-        return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.values
+        """Say whether a value is in the list; the other value is not."""
+        return self.is_label(value) and value != self.other
+
+    def is_label(self, value: Any) -> bool:
+        """Say whether a column that is read can have a value."""
+        return isinstance(value, str | Real) and not isinstance(value, bool) and value in self.labels
 
     @property
     def kind(self) -> Kind:
@@ -164,14 +298,17 @@ class Categories(Value):
     def describe(self) -> str:
         """Say the domain in a few words."""
         shown = ", ".join(str(value) for value in self.values[:5])
-        return f"one of {shown}" + (f" … ({len(self.values)} values)" if len(self.values) > 5 else "")
+        others = "" if self.other is None else f", or {self.other} for all others"
+        return (
+            f"one of {shown}" + (f" … ({len(self.values)} values)" if len(self.values) > 5 else "") + others
+        )
 
 
-def _plain_category(value: Any) -> Any:
+def _plain_category(value: Any, field: str = "values") -> Any:
     if isinstance(value, bool):
         raise InputError(
             "has true or false among its values, which is how YAML reads yes, no, on and off",
-            field="values",
+            field=field,
             next_step="Put such values in quotes, or declare a Flag.",
         )
     if isinstance(value, Integral):
@@ -179,24 +316,24 @@ def _plain_category(value: Any) -> Any:
         if abs(int(value)) >= 2**53:
             raise InputError(
                 "has a whole number of more than 53 bits, which not every source can hold",
-                field="values",
+                field=field,
                 next_step="Write all of them as text, in quotes.",
             )
         return int(value)
     if not isinstance(value, str):
         raise InputError(
             f"must be text or whole numbers, got {type(value).__name__}",
-            field="values",
+            field=field,
             next_step="Put the values in quotes.",
         )
     if "\0" in value or not is_text(value):
         raise InputError(
-            "has a character that no engine can hold", field="values", next_step="Leave that value out."
+            "has a character that no engine can hold", field=field, next_step="Leave that value out."
         )
     return str(value)
 
 
-class Flag(Value):
+class Flag(_Declared):
     """True or false."""
 
     type: Literal["flag"] = "flag"
@@ -232,7 +369,7 @@ def read_moment(text: Any) -> datetime:
     return moment
 
 
-class Timestamps(Value):
+class Timestamps(_Declared):
     """A date and time between two public bounds, without a time zone."""
 
     type: Literal["timestamps"] = "timestamps"
@@ -243,7 +380,14 @@ class Timestamps(Value):
 
     if TYPE_CHECKING:
 
-        def __init__(self, start: str | date, end: str | date, *, type: str = "timestamps") -> None: ...
+        def __init__(
+            self,
+            start: str | date,
+            end: str | date,
+            *,
+            read: Reading | None = None,
+            type: str = "timestamps",
+        ) -> None: ...
 
     @field_validator("start", "end", mode="before")
     @classmethod
@@ -274,7 +418,7 @@ class Timestamps(Value):
         return f"{self.start} to {self.end}"
 
 
-class Opaque(Value):
+class Opaque(_Declared):
     """A column that is passed on but never looked into: an identifier, a note."""
 
     type: Literal["opaque"] = "opaque"
@@ -393,8 +537,9 @@ def no_such_column(
     name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
 ) -> InputError:
     """Return the error that lists the declared columns; ``place`` says where in a text the name is."""
+    names = list(declared)
     return error(
         f"there is no declared column {name!r}{place}",
         field=field,
-        next_step=f"Declared columns: {', '.join(declared) or 'none'}.",
+        next_step=f"{guess(name, names)}Declared columns: {listed(names, name)}.",
     )

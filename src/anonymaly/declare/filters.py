@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from anonymaly.core.suggestions import near
 from anonymaly.declare.domain import (
     Categories,
     Domain,
@@ -94,6 +95,15 @@ def _refuse_long(text: str, has: str, field: str) -> None:
             field=field,
             next_step="Shorten it; a long list of values is shorter with `in`.",
         )
+
+
+def _meant(literal: Literal, domain: Domain) -> str:
+    """Return which declared values were probably meant, as the language writes them."""
+    if not isinstance(domain, Categories) or isinstance(literal, bool):
+        return ""
+    known = {str(value): write_literal(value) for value in domain.values}
+    found = [known[name] for name in near(str(literal), known)]
+    return f"Did you mean {' or '.join(found)}? " if found else ""
 
 
 def _flat(kind: type[Conjunction | Disjunction], parts: list[Predicate]) -> tuple[Predicate, ...]:
@@ -246,7 +256,7 @@ class _Parser:
                 return literal
             case Flag() if isinstance(literal, bool) and not ordered:
                 return literal
-            case Categories() if domain.contains(literal) and not ordered:
+            case Categories() if domain.is_label(literal) and not ordered:
                 return literal
             case Timestamps() if isinstance(literal, str):
                 try:
@@ -257,7 +267,9 @@ class _Parser:
                 raise self.problem(f"{column} is opaque: only `is null` may be asked of it", back=1)
         shown, name = write_literal(literal), write_column(column)
         raise self.problem(
-            f"{name} is {domain.describe()}; it cannot be compared by {operator} with {shown}", back=1
+            f"{name} is {domain.describe()}; it cannot be compared by {operator} with {shown}",
+            back=1,
+            next_step=f"{_meant(literal, domain)}{LANGUAGE}",
         )
 
     @property
@@ -278,9 +290,9 @@ class _Parser:
         if not self.accept(text):
             raise self.problem(f"expected {text!r}, found {self.current.text or 'the end'!r}")
 
-    def problem(self, what: str, back: int = 0) -> ExpressionError:
+    def problem(self, what: str, back: int = 0, next_step: str = LANGUAGE) -> ExpressionError:
         token = self.tokens[max(self.position - back, 0)]
-        return ExpressionError(f"{what} (character {token.place + 1})", field=self.field, next_step=LANGUAGE)
+        return ExpressionError(f"{what} (character {token.place + 1})", field=self.field, next_step=next_step)
 
     def _tokens(self) -> list[_Token]:
         tokens: list[_Token] = []

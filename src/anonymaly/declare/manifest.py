@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -17,11 +17,13 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.value_files import with_values
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
 DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
+SPELLINGS = frozenset({"nulls", "same"})  # of a reading, where a ? is what the table has
 
 
 class Manifest(Value):
@@ -67,6 +69,14 @@ class Manifest(Value):
     line_breaks: StrictBool = added(False)
     """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
 
+    reading: dict[str, Any] = added({})
+    """How the table's values are written, for every column that does not say it itself in read."""
+
+    file: dict[str, Any] = added({})
+    """The encoding and delimiter of a text file, such as {encoding: latin-1, delimiter: ;}."""
+    rows: StrictInt | None = added(None)
+    """About how many rows the table has, if that is public."""
+
     @field_validator("version", mode="before")
     @classmethod
     def _version(cls, value: Any) -> str:
@@ -75,7 +85,7 @@ class Manifest(Value):
             raise ValueError("must be text; put it in quotes")
         return str(value)
 
-    @field_validator("columns", "rules", mode="before")
+    @field_validator("columns", "rules", "reading", mode="before")
     @classmethod
     def _plain(cls, value: Any) -> Any:
         for name in value if isinstance(value, Mapping) else ():
@@ -91,14 +101,14 @@ class Manifest(Value):
     @classmethod
     def load(cls, path: str | Path) -> Manifest:
         """Read the file, or say which line or field is wrong."""
-        return cls.read(read_yaml(Path(path)))
+        return cls.read(with_values(read_yaml(Path(path)), Path(path).parent))
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Manifest:
+    def from_dict(cls, data: Mapping[str, Any]) -> Manifest:
         """Read the manifest from plain data."""
         try:
             refuse_undeclared(data)
-            return super().read(data)
+            return super().from_dict(data)
         except ManifestError:
             raise
         except RecursionError:
@@ -116,7 +126,9 @@ class Manifest(Value):
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(source, table=self.table, line_breaks=self.line_breaks, **self._declared())
+        return Dataset(
+            source, table=self.table, line_breaks=self.line_breaks, file=self.file, **self._declared()
+        )
 
     def _declared(self) -> dict[str, Any]:
         return {
@@ -129,6 +141,8 @@ class Manifest(Value):
             "max_rows": self.max_rows,
             "public": self.public,
             "questions": self.questions,
+            "reading": self.reading or None,
+            "rows": self.rows,
         }
 
     def ledger_location(self, folder: Path) -> str:
@@ -257,17 +271,38 @@ def _as_text(data: Any) -> Any:
     return [_as_text(item) for item in data] if isinstance(data, list | tuple) else data
 
 
-def refuse_undeclared(data: Any, field: str = "") -> None:
-    """Point at the first question mark that ``init`` left for the owner."""
+def refuse_undeclared(data: Any) -> None:
+    """Point at every question mark that ``init`` left for the owner, all at once."""
+    places = list(dict.fromkeys(_undeclared(data, ())))
+    if not places:
+        return
+    if len(places) == 1:
+        field, problem = ".".join(places[0]), "is still to be declared"
+    else:
+        # Those of a column in one line: a table of sixty columns has a hundred of them.
+        lines: dict[tuple[str, ...], list[str]] = {}
+        for *outer, name in places:
+            lines.setdefault(tuple(outer), []).append(name)
+        shown = [
+            f"{'.'.join(outer)}: {', '.join(names)}" if outer else ", ".join(names)
+            for outer, names in lines.items()
+        ]
+        field, problem = None, "\n  ".join([f"{len(places)} fields are still to be declared:", *shown])
+    raise ManifestError(
+        problem,
+        field=field,
+        next_step="Replace each ? by what is publicly known; never look it up in the rows.",
+    )
+
+
+def _undeclared(data: Any, place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the place of each question mark, as the names that lead to it."""
     if data == UNDECLARED:
-        raise ManifestError(
-            "is still to be declared",
-            field=field,
-            next_step="Replace the ? by what is publicly known; never look it up in the rows.",
-        )
-    if isinstance(data, Mapping):
+        yield place
+    elif isinstance(data, Mapping):
         for name, item in data.items():
-            refuse_undeclared(item, f"{field}.{name}" if field else str(name))
+            if name not in SPELLINGS:
+                yield from _undeclared(item, (*place, str(name)))
     elif isinstance(data, list):
         for item in data:
-            refuse_undeclared(item, field)
+            yield from _undeclared(item, place)

@@ -39,6 +39,17 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
+def with_others(typed: ir.Table, declaration: Declaration) -> ir.Table:
+    """Return the rows with undeclared values of a column as the one that its owner has for them."""
+    named = {}
+    for name, domain in declaration.columns.items():
+        if isinstance(domain, Categories) and domain.other is not None:
+            column = typed[name]
+            kept = column.isnull() | column.isin(list(domain.values))
+            named[name] = ibis.ifelse(kept, column, ibis.literal(domain.other, column.type()))
+    return typed.mutate(**named) if named else typed
+
+
 def people(typed: ir.Table, declaration: Declaration, engine: Engine) -> ir.Table:
     """Return the rows that questions see: at most ``max_rows`` of each person."""
     if declaration.person is None:

@@ -4,25 +4,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import ibis
+import ibis.expr.datatypes as dt
 
 from anonymaly.engine import lines, spill
 from anonymaly.engine.engine import Engine
 from anonymaly.errors import SchemaError
 
 if TYPE_CHECKING:
-    import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
     import pyarrow as pa
 
 # Functions that the engine has and Ibis does not.
 _encode = ibis.udf.scalar.builtin(lambda text: ..., name="encode", signature=((str,), bytes))
 _decode = ibis.udf.scalar.builtin(lambda text: ..., name="decode", signature=((bytes,), str))
+_make_timestamp = ibis.udf.scalar.builtin(
+    lambda microseconds: ..., name="make_timestamp", signature=((dt.int64,), dt.Timestamp(scale=6))
+)
 _try = ibis.udf.scalar.builtin(lambda text: ..., name="try", signature=((str,), str))
 
 
@@ -69,6 +72,19 @@ class DuckDB(Engine):
         plain: ir.StringValue = _try(_decode(_encode(text)))  # a frame's text may not be UTF-8
         return plain
 
+    def moment(self, second: ir.IntegerValue, microsecond: ir.IntegerValue) -> ir.TimestampValue:
+        """Return the moment so many seconds and microseconds after 1970 began."""
+        moment: ir.TimestampValue = _make_timestamp(second * 1_000_000 + microsecond)
+        return moment
+
+    def step(self, number: ir.IntegerValue, edges: Sequence[int], values: Sequence[int]) -> ir.IntegerValue:
+        """Return the same with the number written once; each edge would repeat it, and it may be long."""
+        if not edges:
+            return super().step(number, edges, values)
+        halving = super().step
+        found: ir.IntegerValue = ibis.array([number]).map(lambda item: halving(item, edges, values))[0]
+        return found
+
     def open_database(self, path: str, table: str | None) -> ir.Table:
         """Open a table of a database file."""
         return _spilling_in_private(ibis.duckdb.connect(path, read_only=True)).table(table)
@@ -104,12 +120,6 @@ class DuckDB(Engine):
             **(quoted if line_breaks else whole),
         )
         return read if line_breaks else lines.records(read, names, delimiter)
-
-    def guess_types(self, paths: Sequence[str], delimiter: str) -> Mapping[str, dt.DataType]:
-        """Guess the types of text files from their beginning, as a suggestion to the owner."""
-        table = _in_memory().read_csv(list(paths), delim=delimiter, header=True, ignore_errors=True)
-        guessed: Mapping[str, dt.DataType] = table.schema()
-        return guessed
 
     def open_parquet(self, paths: Sequence[str]) -> tuple[ir.Table, dict[str, str]]:
         """Open Parquet files, and return the columns that have no type of their own."""

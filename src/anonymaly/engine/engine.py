@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,3 +48,30 @@ class Engine:
             field="source",
             next_step="Copy the table to Parquet, DuckDB or PostgreSQL.",
         )
+
+    def moment(self, second: ir.IntegerValue, microsecond: ir.IntegerValue) -> ir.TimestampValue:
+        """Return the moment so many seconds and microseconds after 1970 began."""
+        import ibis  # noqa: PLC0415
+
+        start: ir.TimestampValue = ibis.literal("1970-01-01 00:00:00").cast("timestamp(6)")
+        return self.later(start, second) + microsecond.as_interval("us")
+
+    def later(self, moment: ir.TimestampValue, seconds: ir.IntegerValue) -> ir.TimestampValue:
+        """Return a moment so many seconds later."""
+        later: ir.TimestampValue = moment + seconds.as_interval("s")
+        return later
+
+    def step(self, number: ir.IntegerValue, edges: Sequence[int], values: Sequence[int]) -> ir.IntegerValue:
+        """Return the first value below the first edge, and the next one from each edge on."""
+        return _by_halving(number, edges, values)
+
+
+def _by_halving(number: ir.IntegerValue, edges: Sequence[int], values: Sequence[int]) -> ir.IntegerValue:
+    import ibis  # noqa: PLC0415
+
+    if not edges:
+        return ibis.literal(values[0], "int64")
+    middle = len(edges) // 2
+    below = _by_halving(number, edges[:middle], values[: middle + 1])
+    above = _by_halving(number, edges[middle + 1 :], values[middle + 1 :])
+    return ibis.ifelse(number < edges[middle], below, above)

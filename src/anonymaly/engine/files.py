@@ -79,9 +79,9 @@ def _without_password(path: str) -> str:
     return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
 
 
-def common_header(files: Sequence[str]) -> tuple[list[str], str]:
+def common_header(files: Sequence[str], delimiter: str | None = None) -> tuple[list[str], str]:
     """Return the column names and the delimiter of text files, which must all be the same."""
-    first, *others = [_header(file) for file in files]
+    first, *others = [_header(file, delimiter) for file in files]
     for file, other in zip(files[1:], others, strict=True):
         if other != first:
             # The engine would match their columns by position.
@@ -110,19 +110,47 @@ def _refuse_wide(path: str, columns: int) -> None:
         )
 
 
-def _header(path: str) -> tuple[list[str], str]:
+def _header(path: str, declared: str | None) -> tuple[list[str], str]:
     """Read names and delimiter from the header line, which is public; sniffing would read rows."""
     with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
         line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
     header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
-    delimiter = max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
+    delimiter = declared or max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
-    _refuse_wide(path, len(names))
-    distinct = {name.lower() for name in names}  # to DuckDB, Age and age are the same
-    if not names or len(distinct) < len(names) or "" in names or header.count('"') % 2:
+    if header.count('"') % 2:
         raise SchemaError(
-            f"the first line of {path} does not name every column once",
+            f"the first line of {path} has an open quote",
             field="source",
-            next_step="Give the file a header line.",
+            next_step="Close it, or give the file a header line.",
         )
+    refuse_misnamed(path, names)
     return names, delimiter
+
+
+def refuse_misnamed(path: str, names: Sequence[str]) -> None:
+    """Refuse a header that does not name every column once, and say which columns it does not."""
+    _refuse_wide(path, len(names))
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names, start=1):
+        places.setdefault(name.lower(), []).append(place)  # to DuckDB, Age and age are the same
+    wrong = []
+    for name, found in places.items():
+        spelled = list(dict.fromkeys(repr(names[place - 1]) for place in found))
+        if name == "":
+            wrong.append(f"{_columns(found)} {'has' if len(found) == 1 else 'have'} no name")
+        elif len(found) > 1:
+            wrong.append(
+                f"{' and '.join(spelled)} {'names' if len(spelled) == 1 else 'name'} {_columns(found)}"
+            )
+    if wrong or not names:
+        raise SchemaError(
+            f"the first line of {path} does not name every column once: {'; '.join(wrong) or 'it is empty'}",
+            field="source",
+            next_step="Give each column a name of its own; capital and small letters are the same.",
+        )
+
+
+def _columns(places: Sequence[int]) -> str:
+    """Say columns by their positions, at most ten of them."""
+    shown = ", ".join(map(str, places[:10])) + (f" and {len(places) - 10} more" if len(places) > 10 else "")
+    return f"column{'s' if len(places) > 1 else ''} {shown}"

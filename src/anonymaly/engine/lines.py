@@ -38,18 +38,33 @@ def records(lines: ir.Table, names: Sequence[str], delimiter: str) -> ir.Table:
 
     Lines with too few fields are not records.
     """
+    split = _split(lines, delimiter)
+    found = split.filter(split.fields.length() >= len(names))
+    return found.select(**{name: found.fields[place].nullif("") for place, name in enumerate(names)})
+
+
+def lengths(lines: ir.Table, names: Sequence[str], delimiter: str) -> ir.Table:
+    """Return how many fields each line has, and how many a record needs; lines without anything are left out.
+
+    Of a file with one column they are records.
+    """
+    some = lines if len(names) == 1 else lines.filter(lines[LINE].fill_null("") != "")
+    split = _split(some, delimiter)
+    return split.select(values=split.fields.length(), needed=ibis.literal(len(names), "int64"))
+
+
+def _split(lines: ir.Table, delimiter: str) -> ir.Table:
+    """Return the fields of each line."""
     line = lines[LINE].fill_null("")
     marked = lines.select(line=line, marked=_marked(line, delimiter))
     text, mark = marked.line, marked.marked
-    split = marked.select(
+    return marked.select(
         fields=ibis.cases(
             (mark.isnull(), text.split(delimiter)),
             (mark.contains(IRREGULAR), _one_by_one(text, delimiter)),
             else_=mark.split(SEPARATOR)[1:-1],
         )
     )
-    found = split.filter(split.fields.length() >= len(names))
-    return found.select(**{name: found.fields[place].nullif("") for place, name in enumerate(names)})
 
 
 def _marked(line: ir.StringValue, delimiter: str) -> ir.StringValue:

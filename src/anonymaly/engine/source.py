@@ -7,16 +7,18 @@ table is first opened.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
+from anonymaly.engine.encodings import TextFile, exact_paths, in_utf_8
 from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
 from anonymaly.engine.frames import is_ibis_table, to_arrow
-from anonymaly.engine.statements import one_at_a_time
+from anonymaly.engine.reading import Reading
+from anonymaly.engine.statements import EngineFailure, collect, one_at_a_time
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -34,10 +36,17 @@ class Source:
     """A table that is opened when it is first needed, and again in a forked child."""
 
     def __init__(
-        self, source: Any, table: str | None, needed: Sequence[str], *, line_breaks: bool = False
+        self,
+        source: Any,
+        table: str | None,
+        needed: Sequence[str],
+        *,
+        line_breaks: bool = False,
+        file: TextFile | None = None,
     ) -> None:
         self._table_name = table
         self._line_breaks = line_breaks
+        self._file = file or TextFile()
         self._opened: tuple[int, ir.Table] | None = None
         self._file_kind: FileKind | None = None
         # Columns of a frame or Parquet file that have no type of their own, with a name for what they have:
@@ -45,12 +54,13 @@ class Source:
         self._loose: dict[str, str] = {}
         self._process = os.getpid()
         self._source = self._accept(source, needed)
-        if line_breaks and self._file_kind != "text":
-            raise InputError(
-                "is given for what is no text file",
-                field="line_breaks",
-                next_step="Leave it out; only CSV files have lines.",
-            )
+        for field, given in (("line_breaks", line_breaks), ("file", self._file != TextFile())):
+            if given and self._file_kind != "text":
+                raise InputError(
+                    "is given for what is no text file",
+                    field=field,
+                    next_step="Leave it out; only CSV files have lines.",
+                )
 
     @property
     def is_text(self) -> bool:
@@ -66,14 +76,57 @@ class Source:
                 self._opened = (os.getpid(), self._open())
             return self._opened[1]
 
-    def typed(self, kinds: Mapping[str, Kind], person: str | None) -> ir.Table:
+    def typed(
+        self,
+        kinds: Mapping[str, Kind],
+        person: str | None,
+        readings: Mapping[str, Reading] = MappingProxyType({}),
+    ) -> ir.Table:
         """Return all rows with their columns read as these kinds, and with the person of each."""
         from anonymaly.engine import view  # noqa: PLC0415  (Ibis, when a question reads)
 
         raw = self.table()
         # Text and Parquet files have no collations; a database's columns may.
         from_file = self._file_kind in ("text", "parquet")
-        return view.typed(raw, kinds, lookup.of(raw), person=person, loose=self._loose, from_file=from_file)
+        return view.typed(
+            raw,
+            kinds,
+            lookup.of(raw),
+            person=person,
+            loose=self._loose,
+            from_file=from_file,
+            readings=readings,
+        )
+
+    def looked(
+        self, kinds: Mapping[str, Kind], person: str | None, readings: Mapping[str, Reading]
+    ) -> ir.Table:
+        """Return the same rows with what is written in each column as well, for the owner's look."""
+        from anonymaly.engine import look  # noqa: PLC0415
+
+        raw = self.table()
+        from_file = self._file_kind in ("text", "parquet")
+        return look.looked(
+            raw,
+            kinds,
+            lookup.of(raw),
+            person=person,
+            loose=self._loose,
+            from_file=from_file,
+            readings=readings,
+        )
+
+    def lines(self) -> ir.Table | None:
+        """Return how many values each line of a text file has; None where lines are not records.
+
+        The table has the columns ``values`` and ``needed``.
+        """
+        if self._file_kind != "text" or self._line_breaks:
+            return None
+        from anonymaly.engine import lines  # noqa: PLC0415
+
+        _, names, delimiter = self._read_header()
+        return lines.lengths(self.table().get_backend().table("source"), names, delimiter)
 
     def type_of(self, name: str) -> str | None:
         """Return the name of a column's type, or None if there is no such column."""
@@ -81,7 +134,7 @@ class Source:
         # What a loose column's values happen to be is a fact about the rows.
         return self._loose.get(name, str(found[name])) if name in found else None
 
-    def problem(self, name: str, kind: Kind) -> str | None:
+    def problem(self, name: str, kind: Kind, reading: Reading | None = None) -> str | None:
         """Return why a column cannot be read as a kind, from its name and type alone; None if it can."""
         from anonymaly.engine import view  # noqa: PLC0415
 
@@ -89,7 +142,7 @@ class Source:
         if name not in found:
             return "is not in the table"
         # Text files have no types, so every value arrives as text and is read as declared.
-        fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind)
+        fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind, reading)
         return None if fits else f"the table has {found[name]}, which does not fit"
 
     def reopen(self) -> None:
@@ -156,30 +209,30 @@ class Source:
             case "database":
                 return engine.open_database(source, self._table_name)
             case "text":
-                names, delimiter = common_header(find_files(source))
-                return engine.open_text(_exact_paths(source), names, delimiter, line_breaks=self._line_breaks)
+                files, names, delimiter = self._read_header()
+                return engine.open_text(files, names, delimiter, line_breaks=self._line_breaks)
             case "parquet":
                 refuse_wide_files(find_files(source))
-                opened, self._loose = engine.open_parquet(_exact_paths(source))
+                opened, self._loose = engine.open_parquet(exact_paths(find_files(source)))
                 return opened
             case None:
                 return engine.open_arrow(source)
 
+    def _read_header(self) -> tuple[list[str], list[str], str]:
+        """Return the text files in UTF-8, the names of their columns, and their delimiter."""
+        files = in_utf_8(find_files(self._source), self._file.encoding)
+        return exact_paths(files), *common_header(files, self._file.delimiter)
 
-def _exact_paths(path: str) -> list[str]:
-    """Return the files with brackets and stars in their names escaped, so that they are not patterns."""
-    return [glob.escape(file) for file in find_files(path)]
 
-
-def read_schema(source: str, table: str | None) -> dict[str, dt.DataType]:
-    """Return a table's column names and types, for an owner who is about to declare them.
-
-    A text file has no types, so they are guessed from its beginning, as a suggestion.
-    """
-    opened = Source(source, table, ())
-    schema = opened.table().schema()
-    if opened._file_kind == "text":
-        names, delimiter = common_header(find_files(source))
-        guess = lookup.embedded().guess_types(_exact_paths(source), delimiter)
-        return {name: guess.get(name, schema[name]) for name in names}
-    return {name: schema[name] for name in schema.names}
+def read_sample(
+    source: str, table: str | None, rows: int
+) -> tuple[dict[str, dt.DataType], dict[str, list[str]]]:
+    """Return a table's types and some values of its text columns, for an owner who declares them."""
+    opened = Source(source, table, ()).table()
+    types = {name: opened.schema()[name] for name in opened.schema().names}
+    texts = [name for name, kind in types.items() if kind.is_string()]
+    try:
+        found = collect(opened.select(*texts).limit(rows)) if texts else {}
+    except EngineFailure:  # without values there is less to propose, and that is all
+        return types, {}
+    return types, {name: [text for text in found[name].to_pylist() if text is not None] for name in texts}

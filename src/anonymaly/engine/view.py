@@ -6,17 +6,22 @@ Whether a statement fails must not depend on a row, so a value that cannot be re
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Container, Mapping
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 
+from anonymaly.engine import moments, texts
+from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import PERSON, PLACE, Kind
 from anonymaly.engine.engine import Engine
+from anonymaly.engine.reading import Reading
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -35,6 +40,7 @@ def typed(
     person: str | None = None,
     loose: Container[str] = (),
     from_file: bool = False,
+    readings: Mapping[str, Reading] = MappingProxyType({}),
 ) -> ir.Table:
     """Return a table's columns read as their kinds, and the person of each row.
 
@@ -48,15 +54,25 @@ def typed(
         Columns whose type says nothing; if it does not fit, they are read as text.
     from_file
         Whether the table is a text or Parquet file.
+    readings
+        How the owner says that columns are written, where they say it.
     """
     columns = {}
     for name, kind in kinds.items():
-        column = raw[name]
-        if name in loose and not fits(column.type(), kind):
-            column = _spelled(column)
-        columns[name] = read_as(column, kind, engine, from_file=from_file)
+        reading = readings.get(name)
+        column = given(raw, name, kind, reading, loose)
+        if reading is None:
+            columns[name] = read_as(column, kind, engine, from_file=from_file)
+        else:
+            columns[name] = read_by(reading, column, kind, engine, from_file=from_file)
     added = {} if person is None else {PERSON: _identity(raw[person], engine, from_file)}
     return raw.select(**columns, **added)
+
+
+def given(raw: ir.Table, name: str, kind: Kind, reading: Reading | None, loose: Container[str]) -> ir.Value:
+    """Return a column as it is to be read: as text, if its type says nothing and does not fit."""
+    column = raw[name]
+    return _spelled(column) if name in loose and not fits(column.type(), kind, reading) else column
 
 
 def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engine, *further: str) -> ir.Table:
@@ -65,13 +81,22 @@ def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engin
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
+    placed = numbered(view, kinds, engine)
+    return placed.filter(is_kept(placed, rows)).select(*kinds, *further)
+
+
+def numbered(view: ir.Table, kinds: Mapping[str, Kind], engine: Engine) -> ir.Table:
+    """Return the rows with the place of each among those of its person, from 0."""
     # Nulls first is no engine's default, so it is always written down and no setting changes it.
     places = (_place(view[name], kind, engine) for name, kind in kinds.items())
     order = [ibis.asc(place, nulls_first=True) for place in places]
     window = ibis.window(group_by=PERSON, order_by=order)
-    numbered = view.mutate(**{PLACE: ibis.row_number().over(window)})
-    kept = numbered.filter(numbered[PERSON].isnull() | (numbered[PLACE] < rows))
-    return kept.select(*kinds, *further)
+    return view.mutate(**{PLACE: ibis.row_number().over(window)})
+
+
+def is_kept(numbered: ir.Table, rows: int) -> ir.BooleanValue:
+    """Return for each numbered row whether it is among the first ``rows`` of its person."""
+    return numbered[PERSON].isnull() | (numbered[PLACE] < rows)
 
 
 def _place(column: ir.Value, kind: Kind, engine: Engine) -> ir.Value:
@@ -91,8 +116,12 @@ def _identity(column: ir.Value, engine: Engine, from_file: bool) -> ir.Value:
     return _only(column, column.cast("string").notin(["NaN", "Infinity", "-Infinity"]))
 
 
-def fits(found: dt.DataType, kind: Kind) -> bool:
+def fits(found: dt.DataType, kind: Kind, reading: Reading | None = None) -> bool:
     """Say whether a column of a type can be read as a kind."""
+    if reading is not None and (
+        _as_words(found, kind) or _as_unix(found, kind, reading) or _as_zoned(found, kind)
+    ):
+        return True
     match kind:
         case "number":
             fit = found.is_numeric() and not found.is_boolean()
@@ -132,6 +161,65 @@ def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = F
         case "opaque":
             plain = _is_plain(column.type())
             return _without_nan(column) if plain else _to_text(column, engine, from_file)
+
+
+def read_by(
+    reading: Reading, column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False
+) -> ir.Value:
+    """Give a column the type of its kind, as its owner says that it is written; what is not is null."""
+    found = column.type()
+    if _as_words(found, kind):
+        return texts.read_text(_to_text(column, engine, from_file), kind, reading, engine)
+    if _as_unix(found, kind, reading):
+        number = column if found.is_integer() else _to_float(column, engine)
+        return moments.read_unix(number, reading, engine)
+    if _as_zoned(found, kind):
+        return moments.read_zoned(column, reading, engine)
+    value = read_as(column, kind, engine, from_file=from_file)
+    for marker in _marking_numbers(reading) if value.type().is_numeric() else ():
+        value = value.nullif(_number(marker))
+    return value
+
+
+def is_unreadable(
+    reading: Reading | None, column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False
+) -> ir.BooleanValue:
+    """Return for each raw value whether it is there, means no null, and still cannot be read as the kind."""
+    if reading is None:
+        return column.notnull() & read_as(column, kind, engine, from_file=from_file).isnull()
+    lost = column.notnull() & read_by(reading, column, kind, engine, from_file=from_file).isnull()
+    if _as_words(column.type(), kind):
+        return lost & ~texts.is_marked(_to_text(column, engine, from_file), kind, reading).fill_null(False)
+    if column.type().is_numeric() and (marks := [_number(marker) for marker in _marking_numbers(reading)]):
+        return lost & ~column.isin(marks)
+    return lost
+
+
+def _as_words(found: dt.DataType, kind: Kind) -> bool:
+    """Say whether a column is read by what its values look like as text."""
+    of_few = found.is_integer() or found.is_boolean()  # to every engine, their text is the same
+    return bool(found.is_string() or (of_few and kind == "text") or (found.is_integer() and kind == "flag"))
+
+
+def _as_unix(found: dt.DataType, kind: Kind, reading: Reading) -> bool:
+    return (
+        kind == "moment" and reading.unix is not None and bool(found.is_numeric() and not found.is_boolean())
+    )
+
+
+def _as_zoned(found: dt.DataType, kind: Kind) -> bool:
+    return kind == "moment" and bool(found.is_timestamp()) and getattr(found, "timezone", None) is not None
+
+
+def _marking_numbers(reading: Reading) -> list[float]:
+    """Return the null markers that are numbers, by which a column of numbers is compared."""
+    plain = re.compile(f"-?[0-9]{{1,15}}([{reading.decimal}][0-9]{{1,15}})?")
+    markers = (marker.strip() for marker in reading.nulls)
+    return [float(text.replace(reading.decimal, ".")) for text in markers if plain.fullmatch(text)]
+
+
+def _number(value: float) -> ir.NumericScalar:
+    return ibis.literal(int(value)) if value.is_integer() else exact(value)
 
 
 def _without_nan(column: ir.Value) -> ir.Value:

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
-from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
+from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
 from anonymaly.detectors import DETECTORS, Detector
@@ -150,11 +151,7 @@ def _own_values(
     own = [attribute.code(record[attribute.column]) for attribute in attributes]
     for code, attribute in zip(own, attributes, strict=True):
         if code is None:
-            raise InputError(
-                f"has a value of {attribute.column} that is not in its declared domain",
-                field="record",
-                next_step=f"Values: {', '.join(map(str, attribute.values))}.",
-            )
+            raise undeclared_value(attribute, record[attribute.column], field="record")
     if not domain.contains(record[metric]):
         raise InputError(
             f"has a value of {metric} that is not in its declared domain",
@@ -201,7 +198,7 @@ def _masks(given: Any, attributes: Sequence[Attribute], own: Sequence[int], fiel
                 if unknown
                 else f"{attribute.column} has no values",
                 field=field,
-                next_step=f"Values: {', '.join(map(str, attribute.values))}.",
+                next_step=_values(attribute, unknown),
             )
         mask = sum(1 << number for number, value in enumerate(attribute.values) if value in values)
         if not mask >> code & 1:
@@ -214,9 +211,16 @@ def _masks(given: Any, attributes: Sequence[Attribute], own: Sequence[int], fiel
     return tuple(masks)
 
 
+def _values(attribute: Attribute, unknown: Sequence[Any]) -> str:
+    meant = str(unknown[0]) if unknown else ""
+    return f"{guess(meant, attribute.values)}Values: {listed(attribute.values, meant)}."
+
+
 def _named(table: Mapping[str, Item], name: str, field: str) -> Item:
     if name not in table:
-        raise InputError(f"there is no {name!r}", field=field, next_step=f"One of {', '.join(table)}.")
+        raise InputError(
+            f"there is no {name!r}", field=field, next_step=f"{guess(name, table)}One of {', '.join(table)}."
+        )
     return table[name]
 
 

@@ -37,7 +37,7 @@ class Explain(Query):
     # Groups that the asker gives hold the record's own values, too.
     personal_fields: ClassVar[frozenset[str]] = frozenset({"record", "target", "start"})
 
-    record: FrozenMapping = Field(json_schema_extra={"pairs": True})
+    record: FrozenMapping = Field(json_schema_extra={"pairs": "record"})
     """The record: a value for each attribute and the metric, as column=value."""
     metric: StrictStr
     """The numeric column in which the record may stand out."""
@@ -50,7 +50,7 @@ class Explain(Query):
     """The detector's parameters that are not to be the default ones, as name=value."""
     utility: Literal["population", "overlap"] = "population"
     """Which groups are preferred: population, large ones; overlap, those that share records with target."""
-    target: FrozenMapping = Field(default=(), json_schema_extra={"pairs": True})
+    target: FrozenMapping = Field(default=(), json_schema_extra={"pairs": "group"})
     """The group to overlap with, as column=values; a column that is left out takes all values."""
     search: StrictStr = Field(
         default="exact",
@@ -60,7 +60,7 @@ class Explain(Query):
     """How many groups a search looks at."""
     tries: StrictInt = Field(default=SearchSettings.tries, ge=1)
     """How often a search draws before it gives up."""
-    start: FrozenMapping | None = Field(default=None, json_schema_extra={"pairs": True})
+    start: FrozenMapping | None = Field(default=None, json_schema_extra={"pairs": "group"})
     """The group that random_walk, depth_first and breadth_first begin at, as column=values; drawn blindly if
     not given. exact and uniform begin at none."""
     starts: StrictInt = Field(default=SearchSettings.starts, ge=1)

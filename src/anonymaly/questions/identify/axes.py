@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anonymaly.core.arrays import Floats
-from anonymaly.declare.attributes import Attribute, read_attributes
+from anonymaly.declare.attributes import Attribute, read_attributes, undeclared_value
 from anonymaly.declare.domain import Domain, Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.errors import InputError
@@ -35,16 +35,15 @@ class Axis:
         """Return an asker's values in their one canonical spelling, or say which one does not fit."""
         read = self._read_numbers(values) or [self._canonical(value) for value in values]
         if None in read:
-            place = f" in record {read.index(None) + 1}" if len(values) > 1 else ""
-            allowed = (
-                f"{self.column} is {self.domain.describe()}."
-                if self.domain is not None
-                else f"Values: {', '.join(map(str, self.attribute.values if self.attribute else ()))}."
-            )
+            first = read.index(None)
+            place = f" in record {first + 1}" if len(values) > 1 else ""
+            if self.attribute is not None:
+                raise undeclared_value(self.attribute, values[first], field=field, place=place)
+            assert self.domain is not None  # noqa: S101 - an axis is the one or the other
             raise InputError(
                 f"has a value of {self.column}{place} that is not in its declared domain",
                 field=field,
-                next_step=allowed,
+                next_step=f"{self.column} is {self.domain.describe()}.",
             )
         return read
 

@@ -34,7 +34,7 @@ class Identify(Query):
     question: ClassVar[str] = "identify"
     personal_fields: ClassVar[frozenset[str]] = frozenset({"record", "records"})
 
-    record: RecordItems | None = Field(default=None, json_schema_extra={"pairs": True})
+    record: RecordItems | None = Field(default=None, json_schema_extra={"pairs": "record"})
     """The record: a value for each column of the model, as column=value."""
 
     records: RecordColumns | None = Field(default=None, json_schema_extra={"table": True})

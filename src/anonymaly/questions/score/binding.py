@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.core.rate import noise_rate, rows_moved
+from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Unbounded, find_domain
 from anonymaly.errors import InputError
@@ -106,7 +107,7 @@ def bind(query: Score, declaration: Declaration) -> ScoreBinding:
         raise InputError(
             f"there is no method {query.method!r}",
             field="method",
-            next_step=f"Give auto, or one of {', '.join(METHODS)}.",
+            next_step=f"{guess(query.method, METHODS)}Give auto, or one of {', '.join(METHODS)}.",
         )
     known = _known(query.columns, declaration)
     options = query.options()
@@ -119,7 +120,10 @@ def bind(query: Score, declaration: Declaration) -> ScoreBinding:
                 field=option,
                 next_step=f"It takes {', '.join(kind.options)}.",
             )
-    counted = query.rows is None and kind.needs_records(options)
+    needed = kind.needs_records(options)
+    if query.rows is None and needed:
+        query = query.model_copy(update={"rows": declaration.about_rows})
+    counted = query.rows is None and needed
     wanted = {
         "bounds": len(known) < len(query.columns),
         "records": counted,

@@ -68,7 +68,8 @@ class Score(Query):
 
     rows: StrictInt | None = Field(default=None, ge=1)
     """The number of reference records, if that is public: it is part of the answer, and no noise hides it.
-    Otherwise a method that needs it counts them with a fiftieth of epsilon."""
+    Otherwise a method that needs it takes what the declaration says, or counts them with a fiftieth of
+    epsilon."""
 
     neighbours: StrictInt | None = Field(default=None, ge=1, le=MOST_NEIGHBOURS)
     """grid: how many records are near enough; 5 by default."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
+from anonymaly.core.suggestions import guess
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.publication import Publication
@@ -110,5 +111,9 @@ def _refuse_large(by: Sequence[Attribute]) -> None:
 
 def _method(name: str) -> HistogramMethod:
     if name not in METHODS:
-        raise InputError(f"there is no {name!r}", field="method", next_step=f"Methods: {', '.join(METHODS)}.")
+        raise InputError(
+            f"there is no {name!r}",
+            field="method",
+            next_step=f"{guess(name, METHODS)}Methods: {', '.join(METHODS)}.",
+        )
     return METHODS[name]

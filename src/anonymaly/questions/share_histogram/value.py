@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from anonymaly.ask.encoding import decode_json, encode_json
 from anonymaly.ask.table import Table
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.attributes import Attribute, Label
 from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
@@ -60,11 +61,11 @@ class ReleasedHistogram(Table):
         for attribute in self.by:
             value = values[attribute.column]
             if value not in attribute.values:
-                known = ", ".join(map(str, attribute.values[:SHOWN]))
+                text = str(value)
                 raise InputError(
                     f"{value!r} is not one of its values",
                     field=attribute.column,
-                    next_step=f"Values: {known}.",
+                    next_step=f"{guess(text, attribute.values)}Values: {listed(attribute.values, text)}.",
                 )
             place.append(attribute.values.index(value))
         found: int | float = self.to_array()[tuple(place)].item()

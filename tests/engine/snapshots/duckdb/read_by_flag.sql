@@ -1,0 +1,12 @@
+SELECT
+  CASE TRIM(
+      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+    )
+    WHEN 'ja'
+    THEN TRUE
+    WHEN 'nein'
+    THEN FALSE
+    ELSE CAST(NULL AS BOOLEAN)
+  END AS "c"
+FROM "records" AS "t0"

@@ -1,0 +1,9 @@
+SELECT
+  CASE TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR))))
+    WHEN 'ja'
+    THEN TRUE
+    WHEN 'nein'
+    THEN FALSE
+    ELSE CAST(NULL AS BOOLEAN)
+  END AS "c"
+FROM "records" AS "t0"
