@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Measure
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
@@ -60,6 +60,9 @@ class ShareSampleBinding(Binding):
         return Expectation(
             noise=f"a coin for each record, heads with probability {kept:.4g}; the order is drawn anew",
             error="\n".join(lines),
+            measure=Measure(
+                math.exp(-float(self.rate)), "share", "of the records that are not sensitive, left out on average"
+            ),
         )
 
 
