@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,11 +16,13 @@ from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
+from anonymaly.ask.odds import BudgetInWords
+from anonymaly.ask.plan import Plan, make_plan
 from anonymaly.ask.query import Query
 from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
 from anonymaly.ask.store import Store, Stored, folder_of
 from anonymaly.ask.verify import verify
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import LARGEST, to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import absolute, beside, secret_beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
@@ -123,6 +126,21 @@ class Accountant:
             # A question that was charged before changes nothing.
             effect=None if earlier is not None else effect_of(bound, self.ledger.reservations(self.name)),
         )
+
+    def plan(self, query: Query, for_error: Any) -> Plan:
+        """Say which ε gives a wanted error, and how many such questions the account would pay for."""
+        probe = query
+        if isinstance(query, Query):
+            # The ε of the question plays no part where one is looked for, however small it is.
+            epsilon = query.epsilon if for_error is None else Decimal(to_text(LARGEST))
+            probe = query.for_plan(self.declaration).model_copy(update={"epsilon": epsilon})
+        bound, account = self.accept(probe), self.account
+        return make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
+
+    def in_words(self) -> BudgetInWords:
+        """Say what the budget means for one person."""
+        account, declared = self.account, self.declaration
+        return BudgetInWords(account.limit, account.spent, declared.adjacency, declared.person is not None)
 
     def find(self, fingerprint: str) -> Reservation | None:
         """Return the earlier charge for the question with this fingerprint, if there is one."""

@@ -20,7 +20,7 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.rate import Adjacency
 
-MOST = 10  # e^10 is 22,026: beyond it, odds are no comfort to anybody
+MOST = 6  # e^6 is 403: beyond it, odds are no comfort to anybody
 STILL = (
     "what the answers say about people in general may tell something of Anna, too, and would without her rows"
 )
@@ -33,14 +33,15 @@ class Odds:
     Examples
     --------
     >>> print(Odds(1_000_000_000))
-    ε = 1: whoever knows every other row and gives odds of 1 : 1 that Anna is in the table gives, after the
-    answers, at most 2.72 : 1 and at least 1 : 2.72; a guess is right in at most 73.2 of 100 cases
+    ε = 1: whoever knows every other row and gives odds of 1 : 1 that Anna's rows are in the table gives, after
+    the answers, at most 2.72 : 1 and at least 1 : 2.72; a guess is right in at most 73.2 of 100 cases
     >>> Odds(100_000_000).factor
     1.11
     """
 
     nano: int
     adjacency: Adjacency = "add_remove"
+    persons: bool = True  # whether a person, and not a row, is what is protected
 
     @property
     def factor(self) -> float:
@@ -62,10 +63,11 @@ class Odds:
         }
 
     def __str__(self) -> str:
+        rows = "rows" if self.persons else "one row"
         believes = (
-            "that Anna is in the table"
+            f"that Anna's {rows} {'are' if self.persons else 'is'} in the table"
             if self.adjacency == "add_remove"
-            else "to two things that Anna's rows may say"
+            else f"to two things that Anna's {rows} may say"
         )
         who = f"ε = {to_text(self.nano)}: whoever knows every other row and gives odds of 1 : 1 {believes}"
         if self.nano > MOST * 10**9:
@@ -83,12 +85,15 @@ class BudgetInWords:
     limit: int
     spent: int = 0
     adjacency: Adjacency = "add_remove"
+    persons: bool = True
 
     @property
     def parts(self) -> Mapping[str, Odds]:
         """The odds for the whole budget, and for what is spent if anything is."""
-        whole = {"budget": Odds(self.limit, self.adjacency)}
-        return {**whole, "spent": Odds(self.spent, self.adjacency)} if self.spent else whole
+        spent = {"spent": self.spent} if self.spent else {}
+        return {
+            name: Odds(nano, self.adjacency, self.persons) for name, nano in {"budget": self.limit, **spent}.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -105,6 +110,8 @@ class BudgetInWords:
             lines.append(f"those given so far: {self.parts['spent']}")
         if self.adjacency == "replace":
             lines.append("that Anna is in the table is not hidden in this account, only what her rows say")
+        if not self.persons:
+            lines.append("a person with several rows is protected one row at a time: declare person and max_rows")
         return "\n".join([*lines, HOLDS, STILL])
 
 
@@ -115,4 +122,4 @@ def _up(number: float) -> float:
     """Round up to three digits."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)
     # From the text of the product, so that 2.72 does not come out as 2.7200000000000002.
-    return float(f"{math.ceil(number / unit - 1e-9) * unit:.3g}")
+    return float(f"{math.ceil(number / unit) * unit:.3g}")

@@ -67,7 +67,11 @@ class Plan:
         relation = self.guarantee.relation
         if not isinstance(relation, Everyone):
             return None
-        return Odds(self.query.cost, relation.adjacency), Odds(self.limit, relation.adjacency)
+        persons = relation.rows is not None
+        return (
+            Odds(self.query.cost, relation.adjacency, persons),
+            Odds(self.limit, relation.adjacency, persons),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data."""
@@ -121,7 +125,7 @@ class Plan:
             f"{type(self.query).__name__}: {self.query.describe()}",
             *(_fact(label, text) for label, text in self._facts()),
             "",
-            *_columns([head, *self._table()]),
+            *_columns([head, *self._table()], bars=True),
         ]
         if self.choices is not None:
             shown = [[shown_number(number) for number in line] for line in self.choices.lines]
@@ -173,7 +177,8 @@ def make_plan(bound: Binding, query: Query, wanted: Any, *, remaining: int, limi
         remaining=remaining,
         limit=limit,
         lines=tuple(PlanLine(item, _error(bound, item), remaining // item) for item in costs),
-        choices=planned.choices(costs[1:-1:2], wanted),
+        # Every other one, so that the table of choices is no wider than a terminal.
+        choices=planned.choices(costs[costs.index(cost) % 2 :: 2], wanted),
     )
 
 
@@ -258,13 +263,13 @@ def _fact(label: str, text: str) -> str:
     return "\n".join([f"  {label:<{WIDTH}} {first}", *(" " * (WIDTH + 3) + line for line in rest)])
 
 
-def _columns(rows: list[list[str]]) -> list[str]:
-    """Return lines with the first and last column to the left and numbers to the right."""
+def _columns(rows: list[list[str]], *, bars: bool = False) -> list[str]:
+    """Return lines with the first column to the left, numbers to the right, and bars to the left again."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    last = len(widths) - 1
+    left = {0, len(widths) - 1} if bars else {0}
     return [
         "  ".join(
-            text.ljust(width) if place == 0 or (place == last and not text.isdigit()) else text.rjust(width)
+            text.ljust(width) if place in left else text.rjust(width)
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

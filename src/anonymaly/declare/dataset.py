@@ -62,6 +62,8 @@ class Dataset:
     line_breaks : bool
         Whether values in quotes may hold line breaks, in a CSV file. Otherwise each line is one record. With
         them, one open quote changes how all lines after it are read, and no noise hides that.
+    stand_in : path, frame or Ibis table, optional
+        A public table with the same columns, for rehearsals; without one, rows are invented for them.
 
     Examples
     --------
@@ -88,7 +90,9 @@ class Dataset:
         public: bool = False,
         questions: Sequence[str] = (),
         line_breaks: bool = False,
+        stand_in: Any = None,
     ) -> None:
+        self.stand_in = stand_in
         self.declaration = Declaration.read(
             name=name,
             columns=columns,

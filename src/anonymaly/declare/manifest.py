@@ -66,6 +66,8 @@ class Manifest(Value):
     """The file of the owner's secret, made at the first charge; by default <name>.secret by the ledger."""
     line_breaks: StrictBool = added(False)
     """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
+    stand_in: StrictStr | None = added(None)
+    """A CSV or Parquet path of public rows with the same columns, for rehearsals; else rows are invented."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -116,7 +118,13 @@ class Manifest(Value):
         pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
-        return Dataset(source, table=self.table, line_breaks=self.line_breaks, **self._declared())
+        return Dataset(
+            source,
+            table=self.table,
+            line_breaks=self.line_breaks,
+            stand_in=self.place(folder, self.stand_in),
+            **self._declared(),
+        )
 
     def _declared(self) -> dict[str, Any]:
         return {

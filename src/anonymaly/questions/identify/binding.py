@@ -132,7 +132,7 @@ class IdentifyBinding(Binding):
                 max(alone, absent),
                 "probability",
                 "that an answer is wrong about a record that is alone within the radius, or not in the data nor "
-                "near any; up to 0.5 for records near the border between the two answers",
+                "near any; it is larger, and below 0.5, for records near the border between the two answers",
             ),
         )
 
