@@ -22,9 +22,9 @@ from anonymaly.ask.query import Query
 from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
 from anonymaly.ask.store import Store, Stored, folder_of
 from anonymaly.ask.verify import verify
-from anonymaly.core.epsilon import LARGEST, to_text
+from anonymaly.core.epsilon import LARGEST, to_nano, to_text
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.manifest import absolute, beside, secret_beside
+from anonymaly.declare.manifest import Manifest, absolute, beside, secret_beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
 from anonymaly.ledger import Account, Ledger, Reservation, Verification, refuse_if_too_expensive
 from anonymaly.promise import Guarantee, Relation
@@ -70,6 +70,19 @@ class Accountant:
         past = self.ledger.reservations(self.name)
         self.secret = AccountSecret(secret, newest_check(past), lambda: self.ledger.reservations(self.name))
         self.store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
+
+    @classmethod
+    def of(cls, path: str | Path) -> Accountant:
+        """Return the accountant of the account that a YAML file declares; the source need not be there."""
+        manifest, folder = Manifest.load(path), Path(path).parent
+        return cls(
+            manifest.declaration(),
+            limit=None if manifest.budget is None else to_nano(manifest.budget, field="budget"),
+            ledger=manifest.ledger_location(folder),
+            anchor=manifest.place(folder, manifest.anchor),
+            store=manifest.store_location(folder),
+            secret=manifest.secret_location(folder),
+        )
 
     @property
     def account(self) -> Account:
@@ -136,6 +149,15 @@ class Accountant:
             probe = query.for_plan(self.declaration).model_copy(update={"epsilon": epsilon})
         bound, account = self.accept(probe), self.account
         return make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
+
+    def rehearse(
+        self, query: Query, *, stand_in: Any = None, rows: int | None = None, seed: int | None = None
+    ) -> Answer:
+        """Answer a question from rows that are nobody's; there is no way from here to the table."""
+        # Imports Ibis, DuckDB and numba, which nothing else here needs.
+        from anonymaly.ask.rehearsal import rehearse  # noqa: PLC0415
+
+        return rehearse(self.accept(query), stand_in=stand_in, rows=rows, seed=seed)
 
     def in_words(self) -> BudgetInWords:
         """Say what the budget means for one person."""

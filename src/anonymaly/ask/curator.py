@@ -214,11 +214,9 @@ class Curator:
         seed : int, optional
             Makes rows and noise repeat.
         """
-        from anonymaly.ask.rehearsal import rehearse  # noqa: PLC0415  (Ibis, DuckDB and numba)
-
-        bound = self.accountant.accept(query)
-        self._refuse_of_a_part(bound.relation)
-        return rehearse(bound, stand_in=self.dataset.stand_in, rows=rows, seed=seed)
+        answer = self.accountant.rehearse(query, stand_in=self.dataset.stand_in, rows=rows, seed=seed)
+        self._refuse_of_a_part(answer.guarantee.relation)
+        return answer
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
         """Charge the account, answer the question, and store the answer.

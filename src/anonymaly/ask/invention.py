@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.declare.declaration import Declaration
@@ -28,8 +29,12 @@ UNBOUNDED = 1_000  # numbers without declared bounds lie between minus this and 
 MOST_OF_A_PERSON = 20  # rows, so that a person who may have a million leaves room for others
 
 
-def invent(declaration: Declaration, rows: int, noise: Noise) -> pa.Table:
+def invent(
+    declaration: Declaration, rows: int, noise: Noise, record: Mapping[str, Any] = MappingProxyType({})
+) -> pa.Table:
     """Return a table with the declared columns, key and person, of which nothing is true.
+
+    ``record`` gives values of the first row: those of the asker's own record, so that there is one like it.
 
     Examples
     --------
@@ -40,10 +45,12 @@ def invent(declaration: Declaration, rows: int, noise: Noise) -> pa.Table:
     """
     import pyarrow as pa  # noqa: PLC0415  (when a table is made)
 
-    columns: dict[str, Any] = {
-        name: pa.array(_values(domain, rows, noise), arrow_type(domain) or pa.string())
-        for name, domain in declaration.columns.items()
-    }
+    columns: dict[str, Any] = {}
+    for name, domain in declaration.columns.items():
+        values = _values(domain, rows, noise)
+        if domain.contains(record.get(name)):
+            values[0] = record[name]
+        columns[name] = pa.array(values, arrow_type(domain) or pa.string())
     for name, ids in _ids(declaration, rows, noise).items():
         # A key or person that is declared as a column of its own has the values of that column.
         columns.setdefault(name, pa.array(ids, pa.string()))

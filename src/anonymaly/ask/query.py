@@ -94,6 +94,10 @@ class Query(Value):
         """Return the question as a plan may bind it: what its error does not depend on may be left out."""
         return self
 
+    def own_record(self) -> dict[str, Any]:
+        """Return the record that is asked about, if it is one: a rehearsal puts it among the invented rows."""
+        return {}
+
     def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the steps that answer the question, from its ``mechanism.py``."""
         stages: tuple[Stage, ...] = self._part("mechanism").stages(bound)

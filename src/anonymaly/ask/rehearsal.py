@@ -41,7 +41,8 @@ def rehearse(
     noise = Noise.system() if seed is None else Noise.seeded(seed)
     source = stand_in
     if stand_in is None:
-        source = invent(bound.declaration, read_rows(ROWS if rows is None else rows), noise)
+        wanted = read_rows(ROWS if rows is None else rows)
+        source = invent(bound.declaration, wanted, noise, bound.query.own_record())
     view = _public(source, bound.declaration).ready(bound.policy)
     query, asks = bound.query, bound.query.describe()
     try:

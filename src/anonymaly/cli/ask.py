@@ -9,7 +9,7 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,12 +18,14 @@ import typer
 from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
+from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
@@ -36,6 +38,10 @@ Output = Annotated[
     typer.Option(
         "--output", "-o", metavar="FILE", help=f"Write the table here; endings: {', '.join(WRITERS)}."
     ),
+]
+Rehearse = Annotated[
+    bool,
+    typer.Option("--rehearse", help="Answer from invented rows: free, and the table is not read."),
 ]
 Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw at a new charge.")]
 
@@ -50,6 +56,7 @@ def ask(
     analyst: Analyst = "owner",
     repeat: Repeat = 0,
     output: Output = None,
+    rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question that is written as JSON, verbatim."""
@@ -62,6 +69,10 @@ def ask(
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
     asked = Query.from_json(text, named=Manifest.load(manifest).questions)
+    if rehearse:
+        refuse_files_of_a_rehearsal(preview=preview, output=output)
+        say_rehearsal(manifest, lambda declaration: asked, as_json)
+        return
     _ask(manifest, asked, preview, analyst, repeat, as_json, output)
 
 
@@ -91,6 +102,37 @@ def _ask(
         say(str(result))
 
 
+def refuse_files_of_a_rehearsal(*, preview: bool, **files: Path | None) -> None:
+    """Refuse what a rehearsal must not do: write files that nothing tells from real ones."""
+    for field, path in files.items():
+        if path is not None:
+            raise InputError(
+                "would be a file of invented rows that nothing tells from a real one",
+                field=field,
+                next_step="Leave it out of a rehearsal: what is printed says that it is invented.",
+            )
+    if preview:
+        raise InputError(
+            "and rehearse are two things", field="preview", next_step="Give one of them at a time."
+        )
+
+
+def say_rehearsal(manifest: str, query_for: Callable[[Declaration], Query], as_json: bool) -> None:
+    """Rehearse a question and print the answer, which says that its rows are invented."""
+    accountant = Accountant.of(manifest)  # the table need not even be there
+    declared = Manifest.load(manifest)
+    stand_in = declared.place(Path(manifest).parent, declared.stand_in)
+    with progress_bar():
+        answer = accountant.rehearse(query_for(accountant.declaration), stand_in=stand_in)
+    if not as_json:
+        say(str(answer))
+        return
+    value = answer.value
+    # A model's numbers would fill the screen; they are not worth a file.
+    described = {"value": dict(value.describe())} if hasattr(value, "describe") else {}
+    say_json({**answer.to_dict(), **described})
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a question's command was given."""
@@ -103,10 +145,15 @@ class Asked:
     repeat: int
     as_json: bool
     output: Path | None = None
+    rehearse: bool = False
 
     def ask(self) -> None:
         """Ask, and print the answer."""
         query = self.kind(**self.fields)
+        if self.rehearse:
+            refuse_files_of_a_rehearsal(preview=self.preview, output=self.output)
+            say_rehearsal(self.manifest, lambda declaration: query, self.as_json)
+            return
         _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
 
 
@@ -117,6 +164,8 @@ class Variation:
     act: Callable[..., None]  # takes what was asked, and the further parameters by name
     further: Mapping[str, tuple[Any, Any]]  # name → annotation and default
     optional: frozenset[str]  # fields that the question needs and the command can do without
+    # What stands in for fields that were not given, from the declaration.
+    defaults: Callable[[Declaration], Mapping[str, Any]] = lambda declaration: {}
 
 
 # Questions whose command does more than ask, and where their variation is.
@@ -135,28 +184,45 @@ def _refuse_output(query: Query, output: Path) -> None:
 def question_command(question: str) -> Callable[..., None]:
     """Return the command of a question: its options are the question's fields."""
     kind = load(question)
-    variation = Variation(Asked.ask, {}, frozenset())
-    if question in VARIATIONS:
-        module, _, name = VARIATIONS[question].partition(":")
-        variation = getattr(importlib.import_module(module), name)
-    command = _command(kind, variation)
+    variation = variation_of(question)
+    command = command_of(kind, variation)
     owner = origin(question)
     proof = "" if owner is None else f" ({owner})"
     command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0] + proof
     return command
 
 
-def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
+def variation_of(question: str) -> Variation:
+    """Return how a question's command differs from the others."""
+    if question not in VARIATIONS:
+        return Variation(Asked.ask, {}, frozenset())
+    module, _, name = VARIATIONS[question].partition(":")
+    found: Variation = getattr(importlib.import_module(module), name)
+    return found
+
+
+def command_of(
+    kind: type[Query], variation: Variation, left_out: Collection[str] = ()
+) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
-    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **given: Any) -> None:
+    def command(manifest: str, as_json: bool, **given: Any) -> None:
         fields = {
             name: _read(name, field, given[name])
             for name, field in kind.model_fields.items()
             if given[name] not in (None, [])
         }
-        output = given["output"] if kind.tabular else None
-        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json, output)
+        asked = Asked(
+            manifest=manifest,
+            kind=kind,
+            fields=fields,
+            preview=given.get("preview", False),
+            analyst=given.get("analyst", "owner"),
+            repeat=given.get("repeat", 0),
+            as_json=as_json,
+            output=given.get("output") if kind.tabular else None,
+            rehearse=given.get("rehearse", False),
+        )
         variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -179,6 +245,7 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
         **variation.further,
         **({"output": (Output, None)} if kind.tabular else {}),
         "preview": (OnlyPreview, False),
+        "rehearse": (Rehearse, False),
         "analyst": (Analyst, "owner"),
         "repeat": (Repeat, 0),
         "as_json": (AsJson, False),
@@ -186,6 +253,7 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     parameters += [
         inspect.Parameter(name, keyword, default=default, annotation=annotation)
         for name, (annotation, default) in shared.items()
+        if name not in left_out
     ]
     # Typer reads the signature and the annotations; both are derived, so a new field needs no line here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -13,10 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer
-from anonymaly.cli.ask import Asked, Variation
+from anonymaly.cli.ask import Asked, Variation, refuse_files_of_a_rehearsal, say_rehearsal
 from anonymaly.cli.output import err, say, say_json
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.space import read_numbers
@@ -41,6 +42,14 @@ SCORE, UNUSUAL = "score", "unusual"
 
 def score(asked: Asked, records: Path | None, output: Path | None, model: Path | None) -> None:
     """Get the model, then score the records."""
+    if asked.rehearse:
+        refuse_files_of_a_rehearsal(preview=asked.preview, output=output, model=model, records=records)
+        say_rehearsal(
+            asked.manifest,
+            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
+            asked.as_json,
+        )
+        return
     if (records is None) != (output is None):
         raise InputError(
             "and records go together",
@@ -54,7 +63,7 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         report["value"] = dict(released.describe())
     else:
         curator = Curator.open(asked.manifest)
-        query = asked.kind(**{"columns": _columns(curator), **asked.fields})
+        query = asked.kind(**{**_defaults(curator.declaration), **asked.fields})
         if asked.preview:
             preview = curator.preview(query, repeat=asked.repeat)
             say_json(preview.to_dict()) if asked.as_json else say(str(preview))
@@ -86,13 +95,14 @@ VARIATION = Variation(
     act=score,
     further={"records": (Records, None), "output": (Output, None), "model": (ModelFile, None)},
     optional=frozenset({"columns", "epsilon"}),
+    defaults=lambda declaration: _defaults(declaration),
 )
 
 
-def _columns(curator: Curator) -> list[str]:
+def _defaults(declaration: Declaration) -> dict[str, Any]:
     """Return all numeric columns, for an asker who named none."""
-    declared = curator.declaration.columns
-    return [name for name, domain in declared.items() if isinstance(domain, Interval | Unbounded)]
+    numeric = [name for name, domain in declaration.columns.items() if isinstance(domain, Interval | Unbounded)]
+    return {"columns": numeric}
 
 
 def _load(path: Path, asked: Asked) -> Model:

@@ -123,6 +123,10 @@ class Identify(Query):
             update={"record": tuple((name, _first(declaration.columns[name])) for name in sorted(model.columns))}
         )
 
+    def own_record(self) -> dict[str, Any]:
+        """Return the record that is asked about."""
+        return dict(self.record or ())
+
     def describe(self) -> str:
         """Say what is asked, without the records."""
         rule = "a written-out model" if self.model is None else f"the rule {self.model!r}"
