@@ -21,8 +21,8 @@ WIDTH = 16  # of the label column
 RehearsedOn = Literal["invented", "stand-in"]
 # Both begin with the same words, so that a program or a hurried reader needs to know only these.
 BANNERS: Mapping[RehearsedOn, str] = {
-    "invented": "INVENTED ROWS: a rehearsal on rows made up from the declaration; it says nothing about the table",
-    "stand-in": "INVENTED ROWS: a rehearsal on the owner's public stand-in; it says nothing about the table",
+    "invented": "INVENTED ROWS: a rehearsal on rows made from the declaration; it says nothing of the table",
+    "stand-in": "INVENTED ROWS: a rehearsal on the owner's public stand-in; it says nothing of the table",
 }
 
 

@@ -179,8 +179,8 @@ class Curator:
     def plan(self, query: Query, *, for_error: float | str | None = None) -> Plan:
         """Return the least ε that gives a wanted error: the inverse of a preview.
 
-        Reads no rows and spends nothing. What the error is, in records, as a probability or as a share, is the
-        question's own: ``plan.measure`` says it. The ε of the question plays no part then; without
+        Reads no rows and spends nothing. What the error is, in records, as a probability or as a share, is
+        the question's own: ``plan.measure`` says it. The ε of the question plays no part then; without
         ``for_error`` the plan is about that ε. ``plan.query`` is the question with the planned ε.
 
         Examples

@@ -39,7 +39,8 @@ def invent(
     Examples
     --------
     >>> from anonymaly.noise import Noise
-    >>> declared = Declaration.read(name="t", columns={"age": Interval(0, 120, 1), "ward": Categories(["A", "B"])})
+    >>> columns = {"age": Interval(0, 120, 1), "ward": Categories(["A", "B"])}
+    >>> declared = Declaration.read(name="t", columns=columns)
     >>> invent(declared, 3, Noise.seeded(1)).column_names
     ['age', 'ward']
     """
@@ -93,10 +94,9 @@ def _size(domain: Domain) -> int:
 
 def _value(domain: Domain, number: int) -> Any:
     match domain:
-        case Interval(step=step) if step is not None:
-            return min(float(domain.high), float(domain.low + number * step))
-        case Interval():
-            return min(float(domain.high), float(domain.low) + number / FINEST * float(domain.width))
+        case Interval(step=step):
+            above = number / FINEST * domain.width if step is None else number * step
+            return min(float(domain.high), float(domain.low + above))
         case Unbounded():
             return UNBOUNDED * (2 * number / FINEST - 1)
         case Categories():

@@ -33,8 +33,8 @@ class Odds:
     Examples
     --------
     >>> print(Odds(1_000_000_000))
-    ε = 1: whoever knows every other row and gives odds of 1 : 1 that Anna's rows are in the table gives, after
-    the answers, at most 2.72 : 1 and at least 1 : 2.72; a guess is right in at most 73.2 of 100 cases
+    ε = 1: whoever knows every other row and gives odds of 1 : 1 that Anna's rows are in the table gives,
+    after the answers, at most 2.72 : 1 and at least 1 : 2.72; a guess is right in at most 73.2 of 100 cases
     >>> Odds(100_000_000).factor
     1.11
     """
@@ -73,8 +73,8 @@ class Odds:
         if self.nano > MOST * 10**9:
             return f"{who} may be all but certain after the answers: such an ε bounds next to nothing"
         return (
-            f"{who} gives, after the answers, at most {self.factor:,g} : 1 and at least 1 : {self.factor:,g}; "
-            f"a guess is right in at most {100 * self.best_guess:.3g} of 100 cases"
+            f"{who} gives, after the answers, at most {self.factor:,g} : 1 and at least "
+            f"1 : {self.factor:,g}; a guess is right in at most {100 * self.best_guess:.3g} of 100 cases"
         )
 
 
@@ -92,7 +92,8 @@ class BudgetInWords:
         """The odds for the whole budget, and for what is spent if anything is."""
         spent = {"spent": self.spent} if self.spent else {}
         return {
-            name: Odds(nano, self.adjacency, self.persons) for name, nano in {"budget": self.limit, **spent}.items()
+            name: Odds(nano, self.adjacency, self.persons)
+            for name, nano in {"budget": self.limit, **spent}.items()
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,7 +112,9 @@ class BudgetInWords:
         if self.adjacency == "replace":
             lines.append("that Anna is in the table is not hidden in this account, only what her rows say")
         if not self.persons:
-            lines.append("a person with several rows is protected one row at a time: declare person and max_rows")
+            lines.append(
+                "a person with several rows is protected one row at a time: declare person and max_rows"
+            )
         return "\n".join([*lines, HOLDS, STILL])
 
 

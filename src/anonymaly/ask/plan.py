@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan: the inverse of a preview. Which ε gives a wanted error, and how many such questions are paid for."""
+"""A plan: the inverse of a preview. Which ε gives a wanted error, and how often it can be paid."""
 
 from __future__ import annotations
 
@@ -139,12 +139,15 @@ class Plan:
             f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{html.escape(text)}</td></tr>"
             for label, text in self._facts()
         )
-        head = f"<strong>{html.escape(type(self.query).__name__)}: {html.escape(self.query.describe())}</strong>"
+        head = (
+            f"<strong>{html.escape(type(self.query).__name__)}: {html.escape(self.query.describe())}</strong>"
+        )
         table = _html(["ε", "error", "questions"], [row[:3] for row in self._table()])
         if self.choices is not None:
             shown = [[shown_number(number) for number in line] for line in self.choices.lines]
             notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.choices.notes)
-            table += f"<p>{html.escape(self.choices.title)}</p>{_html(list(self.choices.head), shown)}<ul>{notes}</ul>"
+            table += f"<p>{html.escape(self.choices.title)}</p>"
+            table += f"{_html(list(self.choices.head), shown)}<ul>{notes}</ul>"
         return f"<div>{head}<table>{facts}</table>{self.svg()}{table}</div>"
 
 
@@ -197,11 +200,11 @@ def least_cost(bound: Binding, wanted: float) -> int:
             next_step="Give the numbers that the rule would choose (pair_bins=), or leave for_error out and "
             "look at the table of errors.",
         )
-    if best.unit != "records" and wanted > 1:
+    if best.unit != "records" and not 0 < wanted < 1:
         raise InputError(
-            f"{wanted:g} is more than 1, and the error is a {best.unit}: {best.meaning}",
+            f"{wanted:g} is not between 0 and 1, and the error is a {best.unit}: {best.meaning}",
             field="for_error",
-            next_step="Give a number between 0 and 1, such as 0.01.",
+            next_step="Give a number such as 0.01; no ε makes it 0.",
         )
     if best.number > wanted:
         raise InputError(
@@ -223,7 +226,7 @@ def _measure(bound: Binding) -> Measure:
         raise Refused(
             f"{type(bound.query).__name__} has no number to plan for: {bound.why_no_measure}",
             field="for_error",
-            next_step="A preview says in words what to expect at an ε, and a rehearsal shows it on invented rows.",
+            next_step="A preview says in words what to expect; a rehearsal shows it on invented rows.",
         )
     return measure
 
@@ -278,5 +281,7 @@ def _columns(rows: list[list[str]], *, bars: bool = False) -> list[str]:
 
 def _html(head: list[str], rows: list[list[str]]) -> str:
     top = "".join(f"<th>{html.escape(text)}</th>" for text in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows
+    )
     return f"<table><tr>{top}</tr>{body}</table>"

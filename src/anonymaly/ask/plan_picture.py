@@ -68,7 +68,8 @@ def picture(points: Sequence[tuple[float, float]], wanted: float | None, *, labe
     if wanted:
         y = down(wanted)
         parts.append(
-            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - 20}" y2="{y:.1f}" stroke="{MARK}" stroke-dasharray="4"/>'
+            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - 20}" y2="{y:.1f}" '
+            f'stroke="{MARK}" stroke-dasharray="4"/>'
         )
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     parts.append(f'<polyline points="{line}" fill="none" stroke="{LINE}" stroke-width="2"/>')

@@ -95,7 +95,7 @@ class Query(Value):
         return self
 
     def own_record(self) -> dict[str, Any]:
-        """Return the record that is asked about, if it is one: a rehearsal puts it among the invented rows."""
+        """Return the record that is asked about, if there is one: a rehearsal invents a row like it."""
         return {}
 
     def stages(self, bound: Binding) -> tuple[Stage, ...]:

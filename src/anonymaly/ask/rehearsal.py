@@ -16,9 +16,12 @@ from anonymaly.ask.invention import ROWS, invent, read_rows
 from anonymaly.ask.reader import root_cause
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
+from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 
 if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
     from anonymaly.ask.store import KeptFile
 
 
@@ -39,11 +42,12 @@ def rehearse(
         Makes rows and noise repeat; without it, both are drawn anew.
     """
     noise = Noise.system() if seed is None else Noise.seeded(seed)
-    source = stand_in
     if stand_in is None:
         wanted = read_rows(ROWS if rows is None else rows)
-        source = invent(bound.declaration, wanted, noise, bound.query.own_record())
-    view = _public(source, bound.declaration).ready(bound.policy)
+        invented = invent(bound.declaration, wanted, noise, bound.query.own_record())
+        view = _public(invented, bound.declaration).ready(bound.policy)
+    else:
+        view = _view_of_stand_in(stand_in, bound)
     query, asks = bound.query, bound.query.describe()
     try:
         value = _stored_and_read(bound, bound.answer(view, noise))
@@ -77,6 +81,18 @@ def _stored_and_read(bound: Binding, value: Any) -> Any:
     file = _Memory()
     bound.query.encode(value, file)
     return type(bound.query).decode(cast("KeptFile", file.reopen()))
+
+
+def _view_of_stand_in(stand_in: Any, bound: Binding) -> ir.Table:
+    try:
+        return _public(stand_in, bound.declaration).ready(bound.policy)
+    except InputError as problem:
+        place = "" if problem.field is None else f" ({problem.field})"
+        raise InputError(
+            f"does not fit the declaration: {problem.problem}{place}",
+            field="stand_in",
+            next_step="Give public rows with all declared columns, or leave it out: rows are then invented.",
+        ) from None
 
 
 def _public(source: Any, declaration: Declaration) -> Dataset:

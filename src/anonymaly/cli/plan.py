@@ -54,7 +54,15 @@ def plan(
     wants_help: Annotated[bool, typer.Option("--help", help="Show this, or a question's options.")] = False,
 ) -> None:
     """Say which epsilon gives a wanted error; read no rows, spend nothing."""
-    rest = list(context.args)
+    for word in (manifest, question):
+        # An unknown option before the two is taken for one of them.
+        if word is not None and word.startswith("-"):
+            raise InputError(
+                f"{word} belongs to a question, and none is named before it",
+                field="question",
+                next_step="Give the manifest and the question first, as in: "
+                "anonymaly plan patients.yaml count --for-error 20.",
+            )
     if question is None and wants_help:
         typer.echo(context.get_help())
     elif question is not None and manifest is not None:
@@ -65,13 +73,8 @@ def plan(
             *(["--help"] if wants_help else []),
         ]
         _refuse_budget(budget)
-        _question(question).main([manifest, *rest, *options], prog_name=f"anonymaly plan MANIFEST {question}")
-    elif rest:
-        raise InputError(
-            f"{rest[0]} belongs to a question, and none is named",
-            field="question",
-            next_step="Give the manifest and the question first, as in: "
-            "anonymaly plan patients.yaml count --for-error 20.",
+        _question(question).main(
+            [manifest, *context.args, *options], prog_name=f"anonymaly plan MANIFEST {question}"
         )
     elif manifest is not None:
         _refuse_budget(budget)
@@ -84,7 +87,7 @@ def plan(
         raise InputError(
             "or --budget is needed",
             field="manifest",
-            next_step="As in: anonymaly plan patients.yaml count --for-error 20, or: anonymaly plan --budget 1.",
+            next_step="As in anonymaly plan patients.yaml count --for-error 20, or anonymaly plan --budget 1.",
         )
 
 
@@ -111,7 +114,9 @@ def _question(name: str) -> Any:
     """Return the command that plans one question: its options are the question's own."""
     if name not in QUESTIONS and name not in foreign():
         raise InputError(
-            f"there is no question {name!r}", field="question", next_step=f"Questions: {', '.join(QUESTIONS)}."
+            f"there is no question {name!r}",
+            field="question",
+            next_step=f"Questions: {', '.join(QUESTIONS)}.",
         )
     kind, usual = load(name), variation_of(name)
 

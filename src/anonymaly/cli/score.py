@@ -91,18 +91,20 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         say(text)
 
 
+def _defaults(declaration: Declaration) -> dict[str, Any]:
+    """Return all numeric columns, for an asker who named none."""
+    numeric = [
+        name for name, domain in declaration.columns.items() if isinstance(domain, Interval | Unbounded)
+    ]
+    return {"columns": numeric}
+
+
 VARIATION = Variation(
     act=score,
     further={"records": (Records, None), "output": (Output, None), "model": (ModelFile, None)},
     optional=frozenset({"columns", "epsilon"}),
-    defaults=lambda declaration: _defaults(declaration),
+    defaults=_defaults,
 )
-
-
-def _defaults(declaration: Declaration) -> dict[str, Any]:
-    """Return all numeric columns, for an asker who named none."""
-    numeric = [name for name, domain in declaration.columns.items() if isinstance(domain, Interval | Unbounded)]
-    return {"columns": numeric}
 
 
 def _load(path: Path, asked: Asked) -> Model:

@@ -85,8 +85,8 @@ class ExplainBinding(Binding):
     def why_no_measure(self) -> str:
         """Say that a search that looks at some groups promises nothing about the best of all."""
         return (
-            f"how good a group {self.search.name} finds depends on the groups that it meets; exact, which looks "
-            "at all of them, has a number"
+            f"how good a group {self.search.name} finds depends on the groups that it meets; exact, which "
+            "looks at all of them, has a number"
         )
 
 

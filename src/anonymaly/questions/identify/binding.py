@@ -131,8 +131,9 @@ class IdentifyBinding(Binding):
             measure=Measure(
                 max(alone, absent),
                 "probability",
-                "that an answer is wrong about a record that is alone within the radius, or not in the data nor "
-                "near any; it is larger, and below 0.5, for records near the border between the two answers",
+                "that an answer is wrong about a record that is alone within the radius, or not in the data "
+                "nor near any; it is larger, and below 0.5, for records near the border between "
+                "the two answers",
             ),
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the numbers of an anomaly model change the error: what an owner may want to declare before anybody asks.
+"""How the numbers of an anomaly model change the error: for owners, before they declare one.
 
 All from the formulas of `verdicts`; no row is read, and the radius plays no part: it says who is alone.
 """
@@ -26,8 +26,8 @@ class Setting:
 
     Examples
     --------
-    >>> round(Setting(beta=10, k=1).error(Fraction(1, 10)), 3), round(Setting(beta=40, k=1).error(Fraction(1, 10)), 4)
-    (0.193, 0.0096)
+    >>> [round(Setting(beta, k=1).error(Fraction(1, 10)), 4) for beta in (10, 40)]
+    [0.1931, 0.0096]
     """
 
     beta: int
@@ -92,7 +92,8 @@ def _notes(setting: Setting, rates: Mapping[str, Fraction], wanted: float) -> li
 def _listed(found: Mapping[str, int | None]) -> str:
     """Write what was found for each ε."""
     return ", ".join(
-        f"{'none' if number is None else shown_number(number)} at ε {epsilon}" for epsilon, number in found.items()
+        f"{'none' if number is None else shown_number(number)} at ε {epsilon}"
+        for epsilon, number in found.items()
     )
 
 

@@ -120,7 +120,9 @@ class Identify(Query):
             return self
         model = find_model(self, declaration)
         return self.model_copy(
-            update={"record": tuple((name, _first(declaration.columns[name])) for name in sorted(model.columns))}
+            update={
+                "record": tuple((name, _first(declaration.columns[name])) for name in sorted(model.columns))
+            }
         )
 
     def own_record(self) -> dict[str, Any]:

@@ -106,8 +106,8 @@ class ScoreBinding(Binding):
         """Say which numbers must be given for the noise of a cell to be known."""
         given = "cells" if self.asked.method == "grid" else "bins and pair_bins"
         return (
-            "the noise of a cell depends on how many cells there are, which follows from a private count of the "
-            f"records; with {given} given it is a number, and with rows, if that is public"
+            "the noise of a cell depends on how many cells there are, which follows from a private count of "
+            f"the records; with {given} given it is a number, and with rows, if that is public"
         )
 
     @property

@@ -49,8 +49,7 @@ class ShareSampleBinding(Binding):
 
     def expect(self) -> Expectation:
         """Return which part of the records is kept."""
-        # 1 − e^-ε as a float: to write the exact number as one takes minutes if ε is vast.
-        kept = -math.expm1(-float(self.rate))
+        kept = kept_share(float(self.rate))
         lines = [f"{100 * kept:.3g} of 100 records that are not sensitive are kept on average"]
         if kept < NEXT_TO_NOTHING:
             rows = self.declaration.rows
@@ -61,9 +60,16 @@ class ShareSampleBinding(Binding):
             noise=f"a coin for each record, heads with probability {kept:.4g}; the order is drawn anew",
             error="\n".join(lines),
             measure=Measure(
-                math.exp(-float(self.rate)), "share", "of the records that are not sensitive, left out on average"
+                math.exp(-float(self.rate)),
+                "share",
+                "of the records that are not sensitive, left out on average",
             ),
         )
+
+
+def kept_share(rate: float) -> float:
+    """Return 1 − e^-ε as a float: to write the exact number as one takes minutes if ε is vast."""
+    return -math.expm1(-rate)
 
 
 def bind(query: ShareSample, declaration: Declaration) -> ShareSampleBinding:

@@ -102,7 +102,9 @@ def _measure(name: str, rates: Rates) -> Measure:
     match name:
         case "sample":
             return Measure(
-                math.exp(-float(rates["left_out"])), "share", "of the non-sensitive records, not counted on average"
+                math.exp(-float(rates["left_out"])),
+                "share",
+                "of the non-sensitive records, not counted on average",
             )
         case "one_sided" | "one_sided_l1":
             below = laws.one_sided_geometric_quantile(rates["one_sided"], MOST)
