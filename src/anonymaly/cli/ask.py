@@ -18,13 +18,13 @@ import typer
 from pydantic.fields import FieldInfo
 
 from anonymaly import Curator
-from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json
+from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
@@ -38,10 +38,6 @@ Output = Annotated[
     typer.Option(
         "--output", "-o", metavar="FILE", help=f"Write the table here; endings: {', '.join(WRITERS)}."
     ),
-]
-Rehearse = Annotated[
-    bool,
-    typer.Option("--rehearse", help="Answer from invented rows: free, and the table is not read."),
 ]
 Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw at a new charge.")]
 
@@ -70,7 +66,7 @@ def ask(
         ) from None
     asked = Query.from_json(text, named=Manifest.load(manifest).questions)
     if rehearse:
-        refuse_files_of_a_rehearsal(preview=preview, output=output)
+        refuse_files(preview=preview, output=output)
         say_rehearsal(manifest, lambda declaration: asked, as_json)
         return
     _ask(manifest, asked, preview, analyst, repeat, as_json, output)
@@ -102,37 +98,6 @@ def _ask(
         say(str(result))
 
 
-def refuse_files_of_a_rehearsal(*, preview: bool, **files: Path | None) -> None:
-    """Refuse what a rehearsal must not do: write files that nothing tells from real ones."""
-    for field, path in files.items():
-        if path is not None:
-            raise InputError(
-                "would be a file of invented rows that nothing tells from a real one",
-                field=field,
-                next_step="Leave it out of a rehearsal: what is printed says that it is invented.",
-            )
-    if preview:
-        raise InputError(
-            "and rehearse are two things", field="preview", next_step="Give one of them at a time."
-        )
-
-
-def say_rehearsal(manifest: str, query_for: Callable[[Declaration], Query], as_json: bool) -> None:
-    """Rehearse a question and print the answer, which says that its rows are invented."""
-    accountant = Accountant.of(manifest)  # the table need not even be there
-    declared = Manifest.load(manifest)
-    stand_in = declared.place(Path(manifest).parent, declared.stand_in)
-    with progress_bar():
-        answer = accountant.rehearse(query_for(accountant.declaration), stand_in=stand_in)
-    if not as_json:
-        say(str(answer))
-        return
-    value = answer.value
-    # A model's numbers would fill the screen; they are not worth a file.
-    described = {"value": dict(value.describe())} if hasattr(value, "describe") else {}
-    say_json({**answer.to_dict(), **described})
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a question's command was given."""
@@ -151,7 +116,7 @@ class Asked:
         """Ask, and print the answer."""
         query = self.kind(**self.fields)
         if self.rehearse:
-            refuse_files_of_a_rehearsal(preview=self.preview, output=self.output)
+            refuse_files(preview=self.preview, output=self.output)
             say_rehearsal(self.manifest, lambda declaration: query, self.as_json)
             return
         _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)

@@ -87,7 +87,7 @@ def plan(
         raise InputError(
             "or --budget is needed",
             field="manifest",
-            next_step="As in anonymaly plan patients.yaml count --for-error 20, or anonymaly plan --budget 1.",
+            next_step="As in anonymaly plan patients.yaml count --for-error 20, or plan --budget 1.",
         )
 
 

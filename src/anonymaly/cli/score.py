@@ -13,9 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer
-from anonymaly.cli.ask import Asked, Variation, refuse_files_of_a_rehearsal, say_rehearsal
+from anonymaly.cli.ask import Asked, Variation
 from anonymaly.cli.output import err, say, say_json
 from anonymaly.cli.record_files import RecordFile, ScoreFile
+from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
@@ -42,20 +43,20 @@ SCORE, UNUSUAL = "score", "unusual"
 
 def score(asked: Asked, records: Path | None, output: Path | None, model: Path | None) -> None:
     """Get the model, then score the records."""
-    if asked.rehearse:
-        refuse_files_of_a_rehearsal(preview=asked.preview, output=output, model=model, records=records)
-        say_rehearsal(
-            asked.manifest,
-            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
-            asked.as_json,
-        )
-        return
     if (records is None) != (output is None):
         raise InputError(
             "and records go together",
             field="output",
             next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.parquet.",
         )
+    if asked.rehearse:
+        refuse_files(preview=asked.preview, output=output, model=model)
+        say_rehearsal(
+            asked.manifest,
+            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
+            asked.as_json,
+        )
+        return
     report: dict[str, Any] = {}
     if model is not None and model.exists():
         released = _load(model, asked)
