@@ -14,10 +14,11 @@ import pytest
 import anonymaly as am
 from anonymaly.ask.invention import invent
 from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Domain
 from anonymaly.errors import BudgetExceeded, InputError, RuleNotDeclared
 from anonymaly.noise import Noise
 
-COLUMNS = {
+COLUMNS: dict[str, Domain] = {
     "age": am.Interval(0, 120),
     "weight": am.Interval(40.5, 42, step=0.25),
     "income": am.Unbounded(),
@@ -54,7 +55,7 @@ def test_persons_have_up_to_max_rows_and_rows_have_keys() -> None:
 
 def open_curator(folder: Path, source: Any = None, **options: Any) -> am.Curator:
     frame = pandas.DataFrame({"age": [200, 300], "ward": ["C", "C"]}) if source is None else source
-    columns = {"age": am.Interval(0, 120), "ward": am.Categories(["A", "B"])}
+    columns: dict[str, Domain] = {"age": am.Interval(0, 120), "ward": am.Categories(["A", "B"])}
     rules = {"adults": am.Policy("age >= 18")}
     dataset = am.Dataset(frame, name="patients", columns=columns, rules=rules, **options)
     return am.Curator(dataset, budget="0.1", ledger=folder / "patients.ledger")

@@ -19,7 +19,8 @@ def previewed(beta: int, k: int, epsilon: Fraction, bound: Any, rows: int) -> fl
         name="t",
         columns={"age": Interval(0, 120)},
         rules={"rare": AnomalyModel(["age"], radius=2, beta=beta, k=k)},
-        **({} if rows == 1 else {"person": "id", "max_rows": rows}),
+        person=None if rows == 1 else "id",
+        max_rows=None if rows == 1 else rows,
     )
     query = Identify(model="rare", record={"age": 9}, bound=bound, epsilon=str(float(epsilon)))
     measure = query.bind(declared).expectation.measure
