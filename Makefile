@@ -39,6 +39,7 @@ docs: .venv/.dev
 tables: .venv/.dev
 	$(BIN)/python docs/command_line.py
 	$(BIN)/python docs/question_fields.py
+	$(BIN)/python docs/choosing.py
 	RENEW_TABLES=1 $(BIN)/pytest -q tests/system/test_question_folders.py
 
 snapshots: .venv/.dev

@@ -7,6 +7,7 @@ from anonymaly import stream as stream
 from anonymaly.ask.answer import Answer as Answer
 from anonymaly.ask.answer import Preview as Preview
 from anonymaly.ask.curator import Curator as Curator
+from anonymaly.ask.plan import Plan as Plan
 from anonymaly.ask.query import Query as Query
 from anonymaly.ask.simulation import simulate as simulate
 from anonymaly.ask.table import Table as Table

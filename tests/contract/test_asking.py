@@ -15,7 +15,7 @@ import pytest
 from anonymaly import Curator
 from anonymaly.ask.binding import Stage
 from anonymaly.ask.query import Example, Query
-from anonymaly.errors import AnswerFailed, BudgetExceeded
+from anonymaly.errors import AnswerFailed, BudgetExceeded, Refused
 
 VALUE_IN_A_ROW = "the secret of row 4711"
 
@@ -65,6 +65,38 @@ def test_more_than_remains_is_refused_and_nothing_is_spent(
     with pytest.raises(BudgetExceeded, match="remain"):
         curator.ask(example.query)
     assert curator.spent == 0
+    assert curator.statement().questions == 0
+
+
+def test_a_question_is_planned_or_says_why_not(
+    example: Example, open_curator: Callable[..., Curator], adjacency: Any
+) -> None:
+    curator = open_curator(adjacency=adjacency)
+    if curator.preview(example.query).expectation.measure is None:
+        with pytest.raises(Refused, match="has no number to plan for: "):
+            curator.plan(example.query)
+        return
+    plan = curator.plan(example.query)
+    assert plan.measure.number == curator.preview(example.query).to_dict()["expected"]["measure"]["number"]
+    wanted = plan.measure.number
+    if plan.measure.falls:
+        assert curator.plan(example.query, for_error=wanted).epsilon <= example.query.epsilon
+    assert json.dumps(plan.to_dict())
+    assert "<svg" in plan._repr_html_()
+    assert curator.spent == 0
+
+
+def test_a_rehearsal_goes_the_whole_way_and_costs_nothing(
+    example: Example, open_curator: Callable[..., Curator], adjacency: Any
+) -> None:
+    # The table holds nothing, so whatever a rehearsal shows came from elsewhere.
+    curator = open_curator(records={name: [] for name in example.records}, adjacency=adjacency)
+    answer, again = (curator.rehearse(example.query, rows=200, seed=1) for _ in range(2))
+    for shown in (str(answer), answer._repr_html_(), json.dumps(answer.to_dict())):
+        assert "INVENTED ROWS" in shown or '"invented": true' in shown
+    assert answer.to_dict()["value"] == again.to_dict()["value"]
+    assert (answer.charged, answer.number, curator.spent) == (0, None, 0)
+    assert curator.answers() == []
     assert curator.statement().questions == 0
 
 

@@ -156,7 +156,7 @@ def test_the_comparison_tells_outputs_apart() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["command_line.py", "question_fields.py"])
+@pytest.mark.parametrize("script", ["command_line.py", "question_fields.py", "choosing.py"])
 def test_what_the_documentation_takes_from_the_code_is_current(script: str) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / script), "--check"],

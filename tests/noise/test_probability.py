@@ -111,3 +111,10 @@ def test_facts_hold_at_the_extremes() -> None:
     for level in (0, 1, Fraction(3, 2), True):
         with pytest.raises(InputError, match="level"):
             two_sided_geometric_half_width(Fraction(1), level)  # type: ignore[arg-type]
+
+
+def test_a_probability_below_all_floats_is_0_as_a_float_and_cheap() -> None:
+    vast = ExactProbability.logistic(Fraction(10**15), Fraction(1))
+    assert (float(vast), float(vast.complement())) == (0.0, 1.0)
+    assert float(ExactProbability.exponential(Fraction(740))) > 0
+    assert float(ExactProbability.exponential(Fraction(750))) == 0

@@ -73,6 +73,16 @@ def test_no_module_of_declarations_but_readings_imports_an_engine(tmp_path: Path
     assert heavy_after("\n".join([*lines, "import anonymaly.promise"]), tmp_path) == set()
 
 
+PLAN = """
+import json
+from anonymaly.ask.curator import Curator
+from anonymaly.ask.query import Query
+curator = Curator.open("example.yaml")
+for text in json.load(open("queries.json")):
+    plan = curator.plan(Query.from_json(text), for_error=0.9)
+    assert str(plan) and plan.svg() and plan.to_dict()["wanted"] == 0.9
+assert str(curator.accountant.in_words())
+"""
 PREVIEW = """
 import json
 from anonymaly.ask.curator import Curator
@@ -118,6 +128,12 @@ def test_a_preview_and_a_statement_import_no_engine(question: str, tmp_path: Pat
     assert heavy_after(PREVIEW, tmp_path) & ENGINE == set()
 
 
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if name != "explain"])
+def test_a_plan_imports_no_engine(question: str, tmp_path: Path) -> None:
+    assert write_example(question, tmp_path)
+    assert heavy_after(PLAN, tmp_path) & ENGINE == set()
+
+
 @pytest.mark.slow
 def test_the_commands_that_read_no_rows_import_no_engine(tmp_path: Path) -> None:
     write_example("count", tmp_path)
@@ -126,6 +142,9 @@ def test_the_commands_that_read_no_rows_import_no_engine(tmp_path: Path) -> None
     Curator.open(tmp_path / "example.yaml").ask(query)
     for arguments in (
         ["count", "example.yaml", "--epsilon", "0.1", "--preview", "--json"],
+        ["plan", "example.yaml", "count", "--for-error", "20"],
+        ["plan", "example.yaml"],
+        ["choose", "--asks", "owner", "--protect", "everyone", "--leaves", "model"],
         ["ledger", "example.yaml"],
         ["ledger", "example.yaml", "--verify", "--json"],
     ):

@@ -8,6 +8,7 @@ import logging
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,13 +18,15 @@ from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
+from anonymaly.ask.odds import BudgetInWords
+from anonymaly.ask.plan import Plan, make_plan
 from anonymaly.ask.query import Query
 from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
 from anonymaly.ask.store import Store, Stored, folder_of
 from anonymaly.ask.verify import verify
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import LARGEST, to_nano, to_text
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.manifest import absolute, beside, secret_beside
+from anonymaly.declare.manifest import Manifest, absolute, beside, secret_beside
 from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
 from anonymaly.ledger import Account, Ledger, Reservation, Verification, refuse_if_too_expensive
 from anonymaly.promise import Guarantee, Relation
@@ -71,6 +74,19 @@ class Accountant:
         charges = partial(Ledger.reservations, weakref.proxy(self.ledger), self.name)
         self.secret = AccountSecret(secret, newest_check(past), charges)
         self.store.sweep({item.key: item.digest for item in past if item.state != "reserved"})
+
+    @classmethod
+    def of(cls, path: str | Path) -> Accountant:
+        """Return the accountant of the account that a YAML file declares; the source need not be there."""
+        manifest, folder = Manifest.load(path), Path(path).parent
+        return cls(
+            manifest.declaration(),
+            limit=None if manifest.budget is None else to_nano(manifest.budget, field="budget"),
+            ledger=manifest.ledger_location(folder),
+            anchor=manifest.place(folder, manifest.anchor),
+            store=manifest.store_location(folder),
+            secret=manifest.secret_location(folder),
+        )
 
     @property
     def account(self) -> Account:
@@ -127,6 +143,30 @@ class Accountant:
             # A question that was charged before changes nothing.
             effect=None if earlier is not None else effect_of(bound, self.ledger.reservations(self.name)),
         )
+
+    def plan(self, query: Query, for_error: Any) -> Plan:
+        """Say which ε gives a wanted error, and how many such questions the account would pay for."""
+        probe = query
+        if isinstance(query, Query):
+            # The ε of the question plays no part where one is looked for, however small it is.
+            epsilon = query.epsilon if for_error is None else Decimal(to_text(LARGEST))
+            probe = query.for_plan(self.declaration).model_copy(update={"epsilon": epsilon})
+        bound, account = self.accept(probe), self.account
+        return make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
+
+    def rehearse(
+        self, query: Query, *, stand_in: Any = None, rows: int | None = None, seed: int | None = None
+    ) -> Answer:
+        """Answer a question from rows that are nobody's; there is no way from here to the table."""
+        # Imports Ibis, DuckDB and numba, which nothing else here needs.
+        from anonymaly.ask.rehearsal import rehearse  # noqa: PLC0415
+
+        return rehearse(self.accept(query), stand_in=stand_in, rows=rows, seed=seed)
+
+    def in_words(self) -> BudgetInWords:
+        """Say what the budget means for one person."""
+        account, declared = self.account, self.declaration
+        return BudgetInWords(account.limit, account.spent, declared.adjacency, declared.person is not None)
 
     def find(self, fingerprint: str) -> Reservation | None:
         """Return the earlier charge for the question with this fingerprint, if there is one."""

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.ask.catalogue import Origin
@@ -16,6 +17,13 @@ from anonymaly.promise import Guarantee
 from anonymaly.promise.guarantee import RESTS_ON
 
 WIDTH = 16  # of the label column
+
+RehearsedOn = Literal["invented", "stand-in"]
+# Both begin with the same words, so that a program or a hurried reader needs to know only these.
+BANNERS: Mapping[RehearsedOn, str] = {
+    "invented": "INVENTED ROWS: a rehearsal on rows made from the declaration; it says nothing of the table",
+    "stand-in": "INVENTED ROWS: a rehearsal on the owner's public stand-in; it says nothing of the table",
+}
 
 
 def _line(label: str, text: str) -> str:
@@ -131,10 +139,17 @@ class Answer:
     remaining: int | None
     receipt: Any = None
     origin: Origin | None = None  # the other package that the question comes from
+    rehearsed_on: RehearsedOn | None = None  # rows that are not the table's: the value says nothing of it
+
+    @property
+    def banner(self) -> str | None:
+        """What stands above the value of a rehearsal, wherever it is shown."""
+        return None if self.rehearsed_on is None else BANNERS[self.rehearsed_on]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain data."""
         return {
+            **({} if self.rehearsed_on is None else {"invented": True, "rehearsed_on": self.rehearsed_on}),
             "number": self.number,
             "question": self.question,
             "asks": self.asks,
@@ -148,7 +163,9 @@ class Answer:
         }
 
     def _lines(self) -> list[tuple[str, str]]:
-        if self.number is None:
+        if self.rehearsed_on is not None:
+            price = "nothing: a rehearsal, the table was not read"
+        elif self.number is None:
             price = "nothing: a simulation on public data, no promise is made"
         elif self.charged:
             price = f"ε = {to_text(self.charged)}, answer {self.number}"
@@ -164,7 +181,8 @@ class Answer:
         ]
 
     def __str__(self) -> str:
-        return "\n".join([self.shown, *(_line(label, text) for label, text in self._lines())])
+        banner = [] if self.banner is None else [self.banner]
+        return "\n".join([*banner, self.shown, *(_line(label, text) for label, text in self._lines())])
 
     def _repr_html_(self) -> str:
         cell = "style='text-align:left'"
@@ -173,6 +191,8 @@ class Answer:
             for label, text in self._lines()
         )
         head = f"<strong style='font-size:1.4em'>{_html(self.shown)}</strong>"
+        if self.banner is not None:
+            head = f"<p style='border:2px solid;padding:4px'><strong>{_html(self.banner)}</strong></p>{head}"
         return f"<div>{head}<table>{rows}</table></div>"
 
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from anonymaly.ask.secret import Digest, without_secret
+from anonymaly.core.epsilon import to_text
 from anonymaly.core.value import digest
 from anonymaly.promise import Everyone, Guarantee, Relation
 
@@ -39,6 +41,64 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """The error as one number, for which a plan can look up the ε; it follows from public facts alone.
+
+    Examples
+    --------
+    >>> print(Measure(30, "records", "95 of 100 draws are within this of the true count"))
+    30 records: 95 of 100 draws are within this of the true count
+    """
+
+    number: float
+    unit: Literal["records", "probability", "share"]
+    meaning: str
+    falls: bool = True  # whether more ε never makes the number larger; if not, no least ε can be searched
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measure as plain data."""
+        return {"number": self.number, "unit": self.unit, "meaning": self.meaning, "falls": self.falls}
+
+    @property
+    def shown(self) -> str:
+        """The number as people read it."""
+        return shown_number(self.number)
+
+    def __str__(self) -> str:
+        return f"{self.shown} {self.unit}: {self.meaning}"
+
+
+def shown_number(number: float) -> str:
+    """Write a number of records in full, and a part of one in three digits.
+
+    Examples
+    --------
+    >>> shown_number(12345), shown_number(0.0123456)
+    ('12,345', '0.0123')
+    """
+    return f"{int(number):,}" if float(number).is_integer() else f"{number:.3g}"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an error would be under other numbers than those asked with: a table, and notes below it."""
+
+    title: str
+    head: tuple[str, ...]
+    lines: tuple[tuple[float, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        return {
+            "title": self.title,
+            "head": list(self.head),
+            "lines": [list(line) for line in self.lines],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
 class Expectation:
     """What an asker may know before the charge: the noise and the error that it causes."""
 
@@ -46,16 +106,29 @@ class Expectation:
     error: str
     half_width: float | None = None  # 95 % of answers are within this of the truth; None for other answers
     details: Mapping[str, Any] | None = None  # plain data, such as an error curve, if words are not enough
+    measure: Measure | None = None  # the error as one number; None where there is no such number
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expectation as plain data."""
-        plain = {"noise": self.noise, "error": self.error, "half_width_95": self.half_width}
-        return plain if self.details is None else {**plain, "details": dict(self.details)}
+        return {
+            "noise": self.noise,
+            "error": self.error,
+            "half_width_95": self.half_width,
+            **({} if self.details is None else {"details": dict(self.details)}),
+            **({} if self.measure is None else {"measure": self.measure.to_dict()}),
+        }
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Expectation:
-        """Read the expectation back from plain data."""
-        return cls(data["noise"], data["error"], data["half_width_95"], data.get("details"))
+        """Read the expectation back from plain data; that of earlier versions has no measure."""
+        measure = data.get("measure")
+        return cls(
+            data["noise"],
+            data["error"],
+            data["half_width_95"],
+            data.get("details"),
+            None if measure is None else Measure(**measure),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +167,29 @@ class Binding:
     def expectation(self) -> Expectation:
         """What ``expect`` says, computed once."""
         return self.expect()
+
+    @property
+    def why_no_measure(self) -> str:
+        """Why the error is no single number, and what can be had instead; for questions that have none."""
+        return "its error is said in words only: see its preview"
+
+    def at(self, cost: int) -> Self:
+        """Return the same question at another ε, in billionths; a plan tries many of them."""
+        query = self.query.model_copy(update={"epsilon": Decimal(to_text(cost))})
+        bound: Self = query.bind(self.declaration)  # type: ignore[assignment]  # the same question
+        return replace(bound, digest_of=self.digest_of)
+
+    def choices(self, costs: Sequence[int], wanted: float | None) -> Choices | None:
+        """Return what the error would be under other numbers of the owner's rule, if there are such.
+
+        Parameters
+        ----------
+        costs : sequence of int
+            The ε to say it for, in billionths.
+        wanted : float, optional
+            The error that the plan is for.
+        """
+        return None
 
     @cached_property
     def guarantee(self) -> Guarantee:

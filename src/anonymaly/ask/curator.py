@@ -12,6 +12,7 @@ from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.drawing import DrawSource
+from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.rate import Adjacency
@@ -174,6 +175,48 @@ class Curator:
         if isinstance(query, Sequence) and not isinstance(query, str):
             return Previews(tuple(self._preview(item, _whole(repeat)) for item in query))
         return self._preview(query, _whole(repeat))
+
+    def plan(self, query: Query, *, for_error: float | str | None = None) -> Plan:
+        """Return the least ε that gives a wanted error: the inverse of a preview.
+
+        Reads no rows and spends nothing. What the error is, in records, as a probability or as a share, is
+        the question's own: ``plan.measure`` says it. The ε of the question plays no part then; without
+        ``for_error`` the plan is about that ε. ``plan.query`` is the question with the planned ε.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> import anonymaly as am
+        >>> patients = am.Dataset(pandas.DataFrame({"age": [30, 40]}), name="patients",
+        ...                       columns={"age": am.Interval(0, 120)})
+        >>> curator = am.Curator(patients, budget=1.0, ledger=folder / "planned.ledger")
+        >>> plan = curator.plan(am.Count(epsilon=1), for_error=20)
+        >>> plan.epsilon, plan.questions, plan.measure.number
+        (Decimal('0.146003416'), 6, 20)
+        """
+        plan = self.accountant.plan(query, for_error)
+        self._refuse_of_a_part(plan.guarantee.relation)
+        return plan
+
+    def rehearse(self, query: Query, *, rows: int | None = None, seed: int | None = None) -> Answer:
+        """Answer a question from invented rows: free, as often as you like, and without reading the table.
+
+        Rows are made up from the declaration, or are those of the public stand-in that the owner named. The
+        question goes the whole way that `ask` goes, and is refused where `ask` would refuse it, except for
+        want of budget. Nothing is charged, stored or written into the ledger.
+
+        Parameters
+        ----------
+        query : Query
+            The question.
+        rows : int, optional
+            How many rows to invent: by default 1,000.
+        seed : int, optional
+            Makes rows and noise repeat.
+        """
+        answer = self.accountant.rehearse(query, stand_in=self.dataset.stand_in, rows=rows, seed=seed)
+        self._refuse_of_a_part(answer.guarantee.relation)
+        return answer
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
         """Charge the account, answer the question, and store the answer.

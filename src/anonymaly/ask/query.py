@@ -90,6 +90,14 @@ class Query(Value):
         bound: Binding = self._part("binding").bind(self, declaration)
         return bound
 
+    def for_plan(self, declaration: Declaration) -> Self:
+        """Return the question as a plan may bind it: what its error does not depend on may be left out."""
+        return self
+
+    def own_record(self) -> dict[str, Any]:
+        """Return the record that is asked about, if there is one: a rehearsal invents a row like it."""
+        return {}
+
     def stages(self, bound: Binding) -> tuple[Stage, ...]:
         """Return the steps that answer the question, from its ``mechanism.py``."""
         stages: tuple[Stage, ...] = self._part("mechanism").stages(bound)

@@ -8,7 +8,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,9 @@ from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.completion import completes
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json, still_kept
+from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
 from anonymaly.cli.values import add_pair, read_pairs, read_scalar, split_pair
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
@@ -53,6 +55,7 @@ def ask(
     analyst: Analyst = "owner",
     repeat: Repeat = 0,
     output: Output = None,
+    rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question that is written as JSON, verbatim."""
@@ -65,6 +68,10 @@ def ask(
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
     asked = Query.from_json(text, named=Manifest.load(manifest).questions)
+    if rehearse:
+        refuse_files(preview=preview, output=output)
+        say_rehearsal(manifest, lambda declaration: asked, as_json)
+        return
     _ask(manifest, asked, preview, analyst, repeat, as_json, output)
 
 
@@ -107,10 +114,15 @@ class Asked:
     repeat: int
     as_json: bool
     output: Path | None = None
+    rehearse: bool = False
 
     def ask(self) -> None:
         """Ask, and print the answer."""
         query = self.kind(**self.fields)
+        if self.rehearse:
+            refuse_files(preview=self.preview, output=self.output)
+            say_rehearsal(self.manifest, lambda declaration: query, self.as_json)
+            return
         _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
 
 
@@ -121,6 +133,8 @@ class Variation:
     act: Callable[..., None]  # takes what was asked, and the further parameters by name
     further: Mapping[str, tuple[Any, Any]]  # name → annotation and default
     optional: frozenset[str]  # fields that the question needs and the command can do without
+    # What stands in for fields that were not given, from the declaration.
+    defaults: Callable[[Declaration], Mapping[str, Any]] = lambda declaration: {}
 
 
 # Questions whose command does more than ask, and where their variation is.
@@ -139,29 +153,46 @@ def _refuse_output(query: Query, output: Path) -> None:
 def question_command(question: str) -> Callable[..., None]:
     """Return the command of a question: its options are the question's fields."""
     kind = load(question)
-    variation = Variation(Asked.ask, {}, frozenset())
-    if question in VARIATIONS:
-        module, _, name = VARIATIONS[question].partition(":")
-        variation = getattr(importlib.import_module(module), name)
-    command = _command(kind, variation)
+    variation = variation_of(question)
+    command = command_of(kind, variation)
     owner = origin(question)
     proof = "" if owner is None else f" ({owner})"
     command.__doc__ = (inspect.getdoc(kind) or "").partition("\n")[0] + proof
     return command
 
 
-def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
+def variation_of(question: str) -> Variation:
+    """Return how a question's command differs from the others."""
+    if question not in VARIATIONS:
+        return Variation(Asked.ask, {}, frozenset())
+    module, _, name = VARIATIONS[question].partition(":")
+    found: Variation = getattr(importlib.import_module(module), name)
+    return found
+
+
+def command_of(
+    kind: type[Query], variation: Variation, left_out: Collection[str] = ()
+) -> Callable[..., None]:
     """Make a command whose options are the question's fields."""
 
-    def command(manifest: str, preview: bool, analyst: str, repeat: int, as_json: bool, **given: Any) -> None:
+    def command(manifest: str, as_json: bool, **given: Any) -> None:
         declared = _Declared(manifest)
         fields = {
             name: _read(name, field, given[name], declared)
             for name, field in kind.model_fields.items()
             if given[name] not in (None, [])
         }
-        output = given["output"] if kind.tabular else None
-        asked = Asked(manifest, kind, fields, preview, analyst, repeat, as_json, output)
+        asked = Asked(
+            manifest=manifest,
+            kind=kind,
+            fields=fields,
+            preview=given.get("preview", False),
+            analyst=given.get("analyst", "owner"),
+            repeat=given.get("repeat", 0),
+            as_json=as_json,
+            output=given.get("output") if kind.tabular else None,
+            rehearse=given.get("rehearse", False),
+        )
         variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -189,6 +220,7 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
         **variation.further,
         **({"output": (Output, None)} if kind.tabular else {}),
         "preview": (OnlyPreview, False),
+        "rehearse": (Rehearse, False),
         "analyst": (Analyst, "owner"),
         "repeat": (Repeat, 0),
         "as_json": (AsJson, False),
@@ -196,6 +228,7 @@ def _command(kind: type[Query], variation: Variation) -> Callable[..., None]:
     parameters += [
         inspect.Parameter(name, keyword, default=default, annotation=annotation)
         for name, (annotation, default) in shared.items()
+        if name not in left_out
     ]
     # Typer reads the signature and the annotations; both are derived, so a new field needs no line here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -28,6 +28,8 @@ COMMANDS = {
     "demo": "anonymaly.cli.demo:demo",
     "init": "anonymaly.cli.init:init",
     "check": "anonymaly.cli.check:check",
+    "choose": "anonymaly.cli.choose:choose",
+    "plan": "anonymaly.cli.plan:app",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
     "inspect": "anonymaly.cli.inspect:inspect",

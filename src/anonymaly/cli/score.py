@@ -16,8 +16,10 @@ from anonymaly.ask.answer import Answer
 from anonymaly.cli.ask import Asked, Variation
 from anonymaly.cli.output import err, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
+from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_written
+from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.space import read_numbers
@@ -52,6 +54,14 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
             field="output",
             next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.parquet.",
         )
+    if asked.rehearse:
+        refuse_files(preview=asked.preview, output=output, model=model)
+        say_rehearsal(
+            asked.manifest,
+            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
+            asked.as_json,
+        )
+        return
     report: dict[str, Any] = {}
     if model is not None and model.exists():
         released = _load(model, asked)
@@ -59,7 +69,7 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         report["value"] = dict(released.describe())
     else:
         curator = Curator.open(asked.manifest)
-        query = asked.kind(**{"columns": _columns(curator), **asked.fields})
+        query = asked.kind(**{**_defaults(curator.declaration), **asked.fields})
         if asked.preview:
             preview = curator.preview(query, repeat=asked.repeat)
             say_json(preview.to_dict()) if asked.as_json else say(str(preview))
@@ -84,17 +94,20 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         say(text)
 
 
+def _defaults(declaration: Declaration) -> dict[str, Any]:
+    """Return all numeric columns, for an asker who named none."""
+    numeric = [
+        name for name, domain in declaration.columns.items() if isinstance(domain, Interval | Unbounded)
+    ]
+    return {"columns": numeric}
+
+
 VARIATION = Variation(
     act=score,
     further={"records": (Records, None), "output": (Output, None), "model": (ModelFile, None)},
     optional=frozenset({"columns", "epsilon"}),
+    defaults=_defaults,
 )
-
-
-def _columns(curator: Curator) -> list[str]:
-    """Return all numeric columns, for an asker who named none."""
-    declared = curator.declaration.columns
-    return [name for name, domain in declared.items() if isinstance(domain, Interval | Unbounded)]
 
 
 def _load(path: Path, asked: Asked) -> Model:

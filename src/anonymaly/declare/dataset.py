@@ -71,6 +71,8 @@ class Dataset:
         utf-16) and ``delimiter``.
     rows : int, optional
         About how many rows the table has, if that is public. It is part of the declaration.
+    stand_in : path, frame or Ibis table, optional
+        A public table with the same columns, for rehearsals; without one, rows are invented for them.
 
     Examples
     --------
@@ -100,7 +102,9 @@ class Dataset:
         reading: Reading | None = None,
         file: Mapping[str, str] | None = None,
         rows: int | None = None,
+        stand_in: Any = None,
     ) -> None:
+        self.stand_in = stand_in
         self.declaration = Declaration.read(
             name=name,
             columns=columns,

@@ -68,6 +68,8 @@ class Manifest(Value):
     """The file of the owner's secret, made at the first charge; by default <name>.secret by the ledger."""
     line_breaks: StrictBool = added(False)
     """Whether values in quotes may hold line breaks, in a CSV file; otherwise each line is one record."""
+    stand_in: StrictStr | None = added(None)
+    """A CSV or Parquet path of public rows with the same columns, for rehearsals; else rows are invented."""
 
     reading: dict[str, Any] = added({})
     """How the table's values are written, for every column that does not say it itself in read."""
@@ -127,7 +129,12 @@ class Manifest(Value):
         place = Path(glob.escape(str(folder))) if pattern else folder
         source = self.source if "://" in self.source else str(place / self.source)
         return Dataset(
-            source, table=self.table, line_breaks=self.line_breaks, file=self.file, **self._declared()
+            source,
+            table=self.table,
+            line_breaks=self.line_breaks,
+            file=self.file,
+            stand_in=self.place(folder, self.stand_in),
+            **self._declared(),
         )
 
     def _declared(self) -> dict[str, Any]:

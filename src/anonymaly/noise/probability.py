@@ -105,6 +105,9 @@ class ExactProbability:
         return ((1 << bits) - high, (1 << bits) - low) if self.complemented else (low, high)
 
     def __float__(self) -> float:
+        # Below e^-750 there is no float but 0, and the bits of a vast decay would fill the memory.
+        if self.decay > 750:
+            return 1.0 if self.complemented else 0.0
         # The relative precision of a float, also for probabilities near 0.
         bits = 64 + int(self.decay * 3 / 2)
         low, high = self.bounds(bits)

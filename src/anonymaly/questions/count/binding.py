@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Measure
 from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
@@ -20,6 +20,7 @@ from anonymaly.questions.count.together import most_together
 if TYPE_CHECKING:
     from anonymaly.questions.count.query import Count
 
+MOST = "95 of 100 draws"
 LONGEST_LIST = 100_000  # characters of all filters together: the ledger keeps them, and an engine reads them
 
 
@@ -40,7 +41,8 @@ class CountBinding(Binding):
         noise = f"two-sided geometric, standard deviation {deviation:.4g}"
         error = f"within ±{half_width:,} of the true count in 95 of 100 draws"
         if self.predicates is None:
-            return Expectation(noise=noise, error=error, half_width=half_width)
+            measure = Measure(half_width, "records", f"{MOST} are within this of the true count")
+            return Expectation(noise=noise, error=error, half_width=half_width, measure=measure)
         return Expectation(
             noise=f"{noise}, on each count: {self._division()}",
             error=f"each {error}",
@@ -51,6 +53,7 @@ class CountBinding(Binding):
                 "changed": self.changed,
                 "epsilon_each": float(self.query.epsilon / self.changed),
             },
+            measure=Measure(half_width, "records", f"{MOST} of each count are within this of the true one"),
         )
 
     def _division(self) -> str:

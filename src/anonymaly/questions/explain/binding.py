@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Measure
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
@@ -74,7 +74,20 @@ class ExplainBinding(Binding):
         short = math.ceil((self.space.free_bits * math.log(2) + math.log(20)) / float(self.rate))
         what = "records" if self.query.utility == "population" else "shared records"
         return Expectation(
-            noise, f"at most {short:,} {what} short of the best group in 95 of 100 draws", short
+            noise,
+            f"at most {short:,} {what} short of the best group in 95 of 100 draws",
+            short,
+            measure=Measure(
+                short, "records", f"95 of 100 draws give a group at most so many {what} short of the best"
+            ),
+        )
+
+    @property
+    def why_no_measure(self) -> str:
+        """Say that a search that looks at some groups promises nothing about the best of all."""
+        return (
+            f"how good a group {self.search.name} finds depends on the groups that it meets; exact, which "
+            "looks at all of them, has a number"
         )
 
 

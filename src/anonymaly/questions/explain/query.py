@@ -109,6 +109,10 @@ class Explain(Query):
             rules={"groups": SameContexts()},
         )
 
+    def own_record(self) -> dict[str, Any]:
+        """Return the record that is asked about."""
+        return dict(self.record)
+
     def describe(self) -> str:
         """Say what is asked, without the record."""
         names = [item.column if isinstance(item, Bins) else item for item in self.attributes]

@@ -17,13 +17,14 @@ What the counting is given, and what it must give back, because the proofs rest 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Choices, Expectation, Measure
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.rate import noise_rate, rows_moved
@@ -34,6 +35,7 @@ from anonymaly.noise import laws
 from anonymaly.promise import Relation, SensitiveRecords
 from anonymaly.questions.identify.axes import Axis, inclusive_radius, read_axes
 from anonymaly.questions.identify.balls import Balls
+from anonymaly.questions.identify.choices import Setting, choices_of
 from anonymaly.questions.identify.model import find_model
 from anonymaly.questions.identify.overlap import most_overlapping
 from anonymaly.questions.identify.verdicts import StepBound, Verdicts, flip_probability, judge
@@ -126,7 +128,34 @@ class IdentifyBinding(Binding):
                 "extra_error_at_most": float(np.exp(-float(self.rate) * (self.slack - 1))),
                 "curve": self._curve(),
             },
+            measure=Measure(
+                max(alone, absent),
+                "probability",
+                "that an answer is wrong about a record that is alone within the radius, or not in the data "
+                "nor near any; it is larger, and below 0.5, for records near the border between "
+                "the two answers",
+            ),
         )
+
+    def at(self, cost: int) -> Self:
+        """Return the same question at another ε, without looking again at how balls overlap."""
+        rate = answer_rate(cost, self.declaration, self.overlap)
+        slack = least_slack(rate, Fraction(self.query.extra_error))
+        return replace(
+            self,
+            query=self.query.model_copy(update={"epsilon": Decimal(to_text(cost))}),
+            balls=replace(self.balls, stop=self.model.beta + slack),
+            rate=rate,
+            slack=slack,
+        )
+
+    def choices(self, costs: Sequence[int], wanted: float | None) -> Choices | None:
+        """Return the error by beta, k and ε: β and k are the owner's, in the rule."""
+        if self.step_bound == "differential":
+            return None  # no number of the model changes the error of a lone record
+        rates = {to_text(cost): answer_rate(cost, self.declaration, self.overlap) for cost in costs}
+        more = self.declaration.rows - 1  # by which k is raised where a person has several rows
+        return choices_of(Setting(self.model.beta, self.model.k, more, self.step_bound), rates, wanted)
 
     def _curve(self) -> dict[str, Any]:
         """Return the error of a record that is there once, and of one that is not, by its neighbours."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
@@ -12,8 +12,10 @@ from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Number as FiniteNumber
 from anonymaly.core.value import Ordered
-from anonymaly.declare.domain import Interval
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import AnomalyModel, Metric
+from anonymaly.questions.identify.model import find_model
 from anonymaly.questions.identify.records import RecordColumns, RecordItems
 
 
@@ -112,9 +114,35 @@ class Identify(Query):
             rules={"rare": AnomalyModel(["age", "bmi"], radius=3, beta=3, k=1)},
         )
 
+    def for_plan(self, declaration: Declaration) -> Self:
+        """Return the question with some record, if it has none: a lone one has the same error anywhere."""
+        if self.record is not None or self.records is not None:
+            return self
+        model = find_model(self, declaration)
+        return self.model_copy(
+            update={
+                "record": tuple((name, _first(declaration.columns[name])) for name in sorted(model.columns))
+            }
+        )
+
+    def own_record(self) -> dict[str, Any]:
+        """Return the record that is asked about."""
+        return dict(self.record or ())
+
     def describe(self) -> str:
         """Say what is asked, without the records."""
         rule = "a written-out model" if self.model is None else f"the rule {self.model!r}"
         if self.records is None:
             return f"whether a record is an anomaly by {rule}"
         return f"which of {len(self.records[0][1]):,} records are anomalies by {rule}"
+
+
+def _first(domain: Domain) -> Any:
+    """Return a value of the domain; a model has numbers, categories and flags."""
+    match domain:
+        case Interval():
+            return domain.low
+        case Categories():
+            return domain.values[0]
+        case _:
+            return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Measure
 from anonymaly.ask.cited import cited_model
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
@@ -61,6 +61,11 @@ class LookaheadBinding(Binding):
             noise=f"two-sided geometric, standard deviation {deviation:.4g}, on {which}",
             error=f"each within ±{half_width:,} of the true count in 95 of 100 draws{below}",
             half_width=half_width,
+            measure=Measure(
+                half_width,
+                "records",
+                f"95 of 100 draws are within this of the true count, for {which}{below}",
+            ),
         )
 
 

@@ -89,6 +89,8 @@ class ScoreBinding(Binding):
         """Return the noise of the model's counts."""
         if "records" not in self.split:
             expected = self.method().expect(self.facts(self.asked.rows))
+            if expected.measure is not None:
+                expected = replace(expected, measure=replace(expected.measure, falls=self._split_is_fixed))
             given = self.asked.rows
             if given is None:
                 return expected
@@ -99,6 +101,23 @@ class ScoreBinding(Binding):
             f"two-sided geometric, ε {float(self.rate('model')):.3g} for all counts that a record is in",
             "depends on the parameters, which follow from a private count of the records",
         )
+
+    @property
+    def why_no_measure(self) -> str:
+        """Say which numbers must be given for the noise of a cell to be known."""
+        given = "cells" if self.asked.method == "grid" else "bins and pair_bins"
+        return (
+            "the noise of a cell depends on how many cells there are, which follows from a private count of "
+            f"the records; with {given} given it is a number, and with rows, if that is public"
+        )
+
+    @property
+    def _split_is_fixed(self) -> bool:
+        """Whether ε is divided among histograms in the same parts whatever it is.
+
+        A rule that leaves pairs out where ε is small gives columns more of it there.
+        """
+        return self.asked.method == "grid" or self.options.get("pair_bins") is not None
 
 
 def bind(query: Score, declaration: Declaration) -> ScoreBinding:

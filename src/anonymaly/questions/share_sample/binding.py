@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Measure
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
@@ -49,8 +49,7 @@ class ShareSampleBinding(Binding):
 
     def expect(self) -> Expectation:
         """Return which part of the records is kept."""
-        # 1 − e^-ε as a float: to write the exact number as one takes minutes if ε is vast.
-        kept = -math.expm1(-float(self.rate))
+        kept = kept_share(float(self.rate))
         lines = [f"{100 * kept:.3g} of 100 records that are not sensitive are kept on average"]
         if kept < NEXT_TO_NOTHING:
             rows = self.declaration.rows
@@ -62,7 +61,17 @@ class ShareSampleBinding(Binding):
         return Expectation(
             noise=f"a coin for each record, heads with probability {kept:.4g}; the order is drawn anew",
             error="\n".join(lines),
+            measure=Measure(
+                math.exp(-float(self.rate)),
+                "share",
+                "of the records that are not sensitive, left out on average",
+            ),
         )
+
+
+def kept_share(rate: float) -> float:
+    """Return 1 − e^-ε as a float: to write the exact number as one takes minutes if ε is vast."""
+    return -math.expm1(-rate)
 
 
 def bind(query: ShareSample, declaration: Declaration) -> ShareSampleBinding:

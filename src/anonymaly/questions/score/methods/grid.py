@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 
-from anonymaly.ask.binding import Expectation
+from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
 from anonymaly.questions.score.methods.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
 from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS, Lattice, axes_in_index
-from anonymaly.questions.score.methods.method import FRESH_COPY, Body, MethodFacts, Scorer, ScoringMethod
+from anonymaly.questions.score.methods.method import (
+    CELL,
+    FRESH_COPY,
+    SCORES,
+    Body,
+    MethodFacts,
+    Scorer,
+    ScoringMethod,
+)
 from anonymaly.questions.score.methods.publishing import DENSEST, release_cells, threshold_for
 from anonymaly.questions.score.options import (
     HIGHEST_THRESHOLD,
@@ -203,7 +211,8 @@ class GridMethod(ScoringMethod):
         error = f"each cell's count within ±{half:,} in 95 of 100 draws"
         if self.threshold:
             error += f"; cells below {self.threshold:,} are not published"
-        return Expectation(noise, error, half)
+        measure = Measure(half, "records", f"{CELL} of a cell's true count{SCORES}")
+        return Expectation(noise, error, half, measure=measure)
 
 
 def _refuse_long_walks(dimensions: int, cells: int, distance: str) -> None:

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from anonymaly.ask.binding import Expectation
+from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
 from anonymaly.questions.score.methods.method import (
+    CELL,
     FRESH_COPY,
+    SCORES,
     Body,
     MethodFacts,
     Scorer,
@@ -205,7 +207,9 @@ class MarginalsMethod(ScoringMethod):
             noise += f"{laws.two_sided_geometric_deviation(pair_rate):.4g}"
         half_width = laws.two_sided_geometric_half_width(column_rate, Fraction(95, 100))
         return Expectation(
-            noise, f"a column's cell is within ±{half_width:,} of its true count in 95 of 100 draws"
+            noise,
+            f"a column's cell is within ±{half_width:,} of its true count in 95 of 100 draws",
+            measure=Measure(half_width, "records", f"{CELL} of the true count of a column's cell{SCORES}"),
         )
 
     def _tables(self, body: Body) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from anonymaly.ask.binding import Expectation
+from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.noise import laws
 from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.methods.method import HistogramMethod
@@ -44,7 +44,8 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
     width = (
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST) if method.name == "geometric" else None
     )
-    return Expectation(noise, "\n".join(_error(method.name, rates, cells)), width)
+    error = "\n".join(_error(method.name, rates, cells))
+    return Expectation(noise, error, width, measure=_measure(method.name, rates))
 
 
 def _says(method: HistogramMethod, rates: Rates) -> str:
@@ -93,6 +94,39 @@ def _error(name: str, rates: Rates, cells: int) -> list[str]:
         *_smoothed("sensitive counts", rates["two_sided"], cells),
         *([f"{LEFT_OUT} if few are found"] if "one_sided_alone" in rates else []),
     ]
+
+
+def _measure(name: str, rates: Rates) -> Measure:
+    """Return the error of a cell as one number: that of the noise alone, without what smoothing adds."""
+    within = "95 of 100 draws are within this"
+    match name:
+        case "sample":
+            return Measure(
+                math.exp(-float(rates["left_out"])),
+                "share",
+                "of the non-sensitive records, not counted on average",
+            )
+        case "one_sided" | "one_sided_l1":
+            below = laws.one_sided_geometric_quantile(rates["one_sided"], MOST)
+            return Measure(below, "records", f"{within} of a cell's non-sensitive count; {LEFT_OUT}")
+        case "geometric":
+            around = laws.two_sided_geometric_half_width(rates["two_sided"], MOST)
+            return Measure(around, "records", f"{within} of a cell's true count")
+        case "smoothed":
+            around = laws.two_sided_geometric_half_width(rates["two_sided"], MOST)
+            return Measure(around, "records", f"{within} of a cell's true count, before smoothing")
+        case "dawa" | "dawaz":
+            around = laws.two_sided_geometric_half_width(rates["totals"], MOST)
+            return Measure(around, "records", f"{within} of a bucket's true total, before smoothing")
+    parts = (
+        laws.one_sided_geometric_quantile(rates["one_sided"], MOST),
+        laws.two_sided_geometric_half_width(rates["two_sided"], MOST),
+    )
+    return Measure(
+        max(parts),
+        "records",
+        f"{within} of a cell's non-sensitive part, and of its sensitive part before smoothing",
+    )
 
 
 def _smoothed(what: str, rate: Fraction, cells: int) -> list[str]:
