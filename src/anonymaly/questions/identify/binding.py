@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Used
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.rate import noise_rate, rows_moved
@@ -65,6 +65,12 @@ class IdentifyBinding(Binding):
             return super().relation
         given = self.declaration
         return SensitiveRecords(self.query.model, self.model, given.adjacency, given.unit_rows)
+
+    @property
+    def used(self) -> Used:
+        """The model, and the columns that it compares records by."""
+        rules = [] if self.query.model is None else [self.query.model]
+        return Used(frozenset(self.columns), frozenset(rules))
 
     @property
     def shares(self) -> Mapping[str, int]:
