@@ -111,6 +111,8 @@ class Accountant:
                 field="query",
                 next_step="Give, for instance, am.Count(epsilon=0.1).",
             )
+        if self._standing.number is None and self.name in self.ledger.accounts():
+            self._compare(None)  # another process opened the account
         declaration = self.declaration  # once: the owner may amend it meanwhile
         catalogue.refuse_unnamed(query.question, declaration.questions)
         _refuse_another(type(query))
@@ -269,7 +271,8 @@ class Accountant:
             limit=None if known else self.limit,
             rules=declaration.rules_to_dict(),
         )
-        self._adopt(declaration, account.number)
+        self._stand(declaration, account.number)
+        self._opened = True
 
     def amend(self, declaration: Declaration, *, reason: str, learned_from_rows: bool, by: str) -> Amendment:
         """Write a correction of the declaration down, and go on under it; nothing, if nothing differs."""
@@ -280,20 +283,15 @@ class Accountant:
                 next_step="Declare the table as it should be; the first question writes it down.",
             )
         if self._standing.number is None:
-            self._refuse_changes()  # another process opened the account
+            self._compare(None)  # another process opened the account
         amendment = propose(self.ledger.account(self.name), declaration)
         if amendment.replaces != self._standing.number:
             raise self._amended()
         if amendment.differences:
             account = amendment.write(self.ledger, reason=reason, learned_from_rows=learned_from_rows, by=by)
-            self._adopt(declaration, account.number)
+            self._stand(declaration, account.number)
+            self._opened = True
         return amendment
-
-    def _adopt(self, declaration: Declaration, number: int) -> None:
-        """Ask under a declaration that is in force from an entry on."""
-        known = self.ledger.declarations(self.name)
-        self._standing = Standing(declaration, tuple(item for item in known if item.number <= number))
-        self._opened = True
 
     def _amended(self) -> DeclarationChanged:
         newest = self.ledger.declarations(self.name)[-1]
@@ -306,21 +304,25 @@ class Accountant:
     def _refuse_changes(self) -> None:
         """Check the declaration against the account, if there is one; write nothing."""
         if self.name in self.ledger.accounts():
-            account = self.ledger.compare(
-                self.name,
-                self.declaration.to_dict(),
-                limit=self.limit,
-                rules=self.declaration.rules_to_dict(),
-            )
-            known = self.ledger.declarations(self.name)
-            declared = tuple(item for item in known if item.number <= account.number)
-            self._standing = Standing(self.declaration, declared)
+            self._compare(self.limit)
         elif self.limit is None:
             raise InputError(
                 f"the account '{self.name}' is new and has no budget",
                 field="budget",
                 next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
             )
+
+    def _compare(self, limit: int | None) -> None:
+        """Check the declaration against the account, and take note of the entry that holds it."""
+        declaration = self.declaration
+        rules = declaration.rules_to_dict()
+        account = self.ledger.compare(self.name, declaration.to_dict(), limit=limit, rules=rules)
+        self._stand(declaration, account.number)
+
+    def _stand(self, declaration: Declaration, number: int) -> None:
+        """Ask under a declaration that is in force from an entry on."""
+        known = self.ledger.declarations(self.name)
+        self._standing = Standing(declaration, tuple(item for item in known if item.number <= number))
 
     def _keep(self, key: str, draw: Draw) -> Stored | Failed:
         def write(file: BinaryIO) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "check": "anonymaly.cli.check:check",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
+    "amend": "anonymaly.cli.amend:amend",
     "inspect": "anonymaly.cli.inspect:inspect",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
