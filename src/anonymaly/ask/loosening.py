@@ -76,7 +76,7 @@ def _is_narrower(old: Rule, new: Rule, now: Declaration) -> bool:
         case AnomalyModel(), AnomalyModel():
             # Fewer needed within a larger radius: whoever had enough records near has enough still.
             alike = all(getattr(old, name) == getattr(new, name) for name in ("columns", "metric", "scaled"))
-            were, are = (_relation("", rule, now) for rule in (old, new))
+            were, are = (_relation(None, rule, now) for rule in (old, new))
             return alike and are.threshold <= were.threshold and new.radius >= old.radius
         case SameContexts(), SameContexts():
             return all(
@@ -100,7 +100,7 @@ def _looks_at(rule: Rule, columns: Columns) -> set[str]:
     return {*(rule.metrics or ()), *(rule.attributes or ())}
 
 
-def _relation(name: str, rule: AnomalyModel, now: Declaration) -> SensitiveRecords:
+def _relation(name: str | None, rule: AnomalyModel, now: Declaration) -> SensitiveRecords:
     return SensitiveRecords(name, rule, now.adjacency, now.unit_rows)
 
 
