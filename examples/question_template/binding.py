@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Used
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
@@ -25,6 +25,11 @@ class ProportionBinding(Binding):
     """What the two stages need."""
 
     predicate: Predicate
+
+    @property
+    def used(self) -> Used:
+        """The columns that the filter names."""
+        return Used(frozenset(self.predicate.columns()))
 
     @property
     def shares(self) -> Mapping[str, int]:

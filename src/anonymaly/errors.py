@@ -9,7 +9,7 @@ AnonymalyError
 ├── Refused                    a valid request that is not allowed; nothing was spent (exit code 1)
 │   ├── BudgetExceeded         the account cannot pay for the question
 │   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
-│   └── DeclarationChanged     the account was opened under another declaration
+│   └── DeclarationChanged     the account is under another declaration
 ├── LedgerError                the ledger cannot be used (exit code 2)
 │   ├── LedgerMissing          it does not exist, and was not to be created
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
@@ -111,7 +111,7 @@ class RuleNotDeclared(Refused):
 
 
 class DeclarationChanged(Refused):
-    """The account was opened under another declaration."""
+    """The account is under another declaration."""
 
 
 class LedgerError(AnonymalyError):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from typer.testing import CliRunner
 
 from anonymaly import Curator
 from anonymaly.ask.query import Example, Query
+from anonymaly.ask.simulation import simulate
 from anonymaly.cli.main import app
 from anonymaly.core.epsilon import to_nano
 from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.domain import Flag
 from anonymaly.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +123,31 @@ def test_the_fingerprint_tells_questions_versions_and_repeats_apart(example: Exa
     ]
     assert len(set(prints)) == len(prints)
     assert example.query.bind(example.dataset().declaration).fingerprint() == prints[0]
+
+
+def test_an_answer_depends_on_no_column_or_rule_but_those_that_the_question_says_it_uses(
+    example: Example, adjacency: Any
+) -> None:
+    bound = example.query.bind(example.dataset().with_adjacency(adjacency))
+    used = bound.used
+    assert used is not None
+    assert used.columns <= set(example.columns)
+    assert used.rules <= set(example.rules)
+    # Another column is needed where a question uses none, and would be noticed where it uses some.
+    columns = {"further": Flag(), **{name: example.columns[name] for name in used.columns}}
+    records = {name: list(example.records[name]) for name in used.columns}
+    records["further"] = [True] * len(next(iter(example.records.values())))
+    fewer = Example(example.query, records, columns, {name: example.rules[name] for name in used.rules})
+    alone = example.query.bind(fewer.dataset().with_adjacency(adjacency))
+    for what in ("query", "relation", "shares", "expectation", "used", "policy"):
+        assert getattr(alone, what) == getattr(bound, what)
+    drawn = []
+    for item in (example, fewer):
+        answer = simulate(item.query, item.dataset(public=True), seed=1, adjacency=adjacency)
+        file = BytesIO()
+        item.query.encode(answer.value, file)
+        drawn.append(file.getvalue())
+    assert drawn[0] == drawn[1]
 
 
 def test_the_guarantee_and_a_documentation_page_exist(kind: type[Query]) -> None:

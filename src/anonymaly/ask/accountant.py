@@ -7,17 +7,19 @@ import contextlib
 import logging
 import weakref
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from anonymaly.ask import catalogue
+from anonymaly.ask.amendment import Amendment, propose
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.binding import Binding, Expectation
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
+from anonymaly.ask.fingerprints import fingerprints
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.plan import Plan, make_plan
 from anonymaly.ask.query import Query
@@ -27,14 +29,35 @@ from anonymaly.ask.verify import verify
 from anonymaly.core.epsilon import LARGEST, to_nano, to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest, absolute, beside, secret_beside
-from anonymaly.errors import AnswerFailed, InputError, LedgerError, Refused, RuleNotDeclared
+from anonymaly.errors import (
+    AnswerFailed,
+    DeclarationChanged,
+    InputError,
+    LedgerError,
+    Refused,
+    RuleNotDeclared,
+)
 from anonymaly.ledger import Account, Ledger, Reservation, Verification, refuse_if_too_expensive
+from anonymaly.ledger.declarations import Declared, asked_under
 from anonymaly.promise import Guarantee, Relation
 from anonymaly.version import __version__
 
 logger = logging.getLogger(__name__)
 # The log is for the owner. Without a handler, Python would print it to whoever asks.
 logging.getLogger("anonymaly").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What an accountant asks under; replaced as a whole, so that what is read together belongs together."""
+
+    declaration: Declaration
+    declared: tuple[Declared, ...] = ()  # of the account, the newest last; none before it is opened
+
+    @property
+    def number(self) -> int | None:
+        """The entry of the declaration, once it is written down."""
+        return self.declared[-1].number if self.declared else None
 
 
 class Accountant:
@@ -55,7 +78,7 @@ class Accountant:
         secret: str | Path | SecretFile | None = None,
     ) -> None:
         catalogue.refuse_own(declaration.questions)
-        self.declaration = declaration
+        self._standing = Standing(declaration)
         self.name = declaration.name
         self.limit = limit
         # Absolute, so that a later change of folder does not open a second ledger with a budget of its own.
@@ -89,6 +112,11 @@ class Accountant:
         )
 
     @property
+    def declaration(self) -> Declaration:
+        """What questions are bound to."""
+        return self._standing.declaration
+
+    @property
     def account(self) -> Account:
         """The account as it stands; one that no question has opened yet has all of its budget."""
         if self.limit is not None and self.name not in self.ledger.accounts():
@@ -103,10 +131,13 @@ class Accountant:
                 field="query",
                 next_step="Give, for instance, am.Count(epsilon=0.1).",
             )
-        catalogue.refuse_unnamed(query.question, self.declaration.questions)
+        if self._standing.number is None and self.name in self.ledger.accounts():
+            self._compare(None)  # another process opened the account
+        declaration = self.declaration  # once: the owner may amend it meanwhile
+        catalogue.refuse_unnamed(query.question, declaration.questions)
         _refuse_another(type(query))
         # Parsed again from its canonical text: what is charged and recorded is what is computed.
-        bound = type(query).read(query.to_dict()).bind(self.declaration)
+        bound = type(query).read(query.to_dict()).bind(declaration)
         bound = replace(bound, digest_of=self.secret.digest)
         kind = type(bound.query).__name__
         if not bound.query.kept:
@@ -116,12 +147,12 @@ class Accountant:
                 next_step="Ask for a form that can be stored, or simulate on public data.",
             )
         relation = bound.relation
-        if not (self.declaration.any_rule or relation.permitted(self.declaration.rules)):
+        if not (declaration.any_rule or relation.permitted(declaration.rules)):
             raise RuleNotDeclared(
                 f"{kind} needs a promise that the owner of {self.name} did not declare: "
                 f"it would protect only {relation.protects()}",
                 field="rules",
-                next_step=f"Cite a declared rule ({', '.join(self.declaration.rules) or 'there is none'}), "
+                next_step=f"Cite a declared rule ({', '.join(declaration.rules) or 'there is none'}), "
                 f"or ask the owner to declare one{_such_as(relation)}.",
             )
         if sum(bound.shares.values()) != bound.query.cost or min(bound.shares.values()) <= 0:
@@ -130,18 +161,23 @@ class Accountant:
 
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
-        bound = self.accept(query)
-        earlier = self.find(bound.fingerprint(repeat))
+        bound, account, declared = self.accept(query), self.account, self._standing.declared
+        if declared and account.number != declared[-1].number:
+            raise self._amended()
+        earlier = self.find(bound, repeat)
         return Preview(
             query=bound.query,
             guarantee=bound.guarantee,
             expectation=bound.expectation,
             shares=tuple(bound.shares.items()),
-            remaining=self.account.remaining,
+            remaining=account.remaining,
             charged_before=None if earlier is None else earlier.seq,
             origin=catalogue.origin(bound.query.question),
             # A question that was charged before changes nothing.
-            effect=None if earlier is not None else effect_of(bound, self.ledger.reservations(self.name)),
+            effect=None
+            if earlier is not None
+            else effect_of(bound, self.ledger.reservations(self.name), declared),
+            declarations=declared,
         )
 
     def plan(self, query: Query, for_error: Any) -> Plan:
@@ -168,26 +204,41 @@ class Accountant:
         account, declared = self.account, self.declaration
         return BudgetInWords(account.limit, account.spent, declared.adjacency, declared.person is not None)
 
-    def find(self, fingerprint: str) -> Reservation | None:
-        """Return the earlier charge for the question with this fingerprint, if there is one."""
+    def find(self, bound: Binding, repeat: int) -> Reservation | None:
+        """Return the earlier charge for a question under any declaration it is the same in."""
+        standing = self._standing
+        for fingerprint in fingerprints(bound, repeat, standing.declared):
+            found = self._find(fingerprint)
+            # One that is still open is drawn under the declaration that it names, or never.
+            if found is not None and (found.state != "reserved" or found.seq > (standing.number or 0)):
+                return found
+        return None
+
+    def _find(self, fingerprint: str) -> Reservation | None:
         plain = self.ledger.find(self.name, fingerprint)
         if plain is not None:
             return plain  # charged before there were secrets, so it keeps its key
         secret = self.secret.current()
         return None if secret is None else self.ledger.find(self.name, _key(secret, fingerprint))
 
-    def reserve(self, bound: Binding, *, fingerprint: str, analyst: str, repeat: int) -> Reservation:
+    def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the earlier charge for the same question."""
         self.store.refuse_unwritable()
         secret, before = self.secret.for_charge()
         # Only now, when nothing else can be refused, is the declaration written down for good.
         self.open(bound.query.cost)
-        plain = self.ledger.find(self.name, fingerprint)
+        standing = self._standing
+        if bound.declaration != standing.declaration:
+            raise self._amended()
+        # No charge under an earlier declaration can come between this and the next: the ledger refuses it.
+        earlier = self.find(bound, repeat)
+        newest = next(fingerprints(bound, repeat, standing.declared))
         return self.ledger.reserve(
             self.name,
             analyst=analyst,
-            key=_key(secret, fingerprint) if plain is None else plain.key,
+            key=_key(secret, newest) if earlier is None else earlier.key,
             cost=bound.query.cost,
+            declaration=standing.number,
             # Bound again, because another process may have made the secret after this question was accepted.
             record=_record(replace(bound, digest_of=secret.digest), repeat, secret, before),
         )
@@ -219,7 +270,8 @@ class Accountant:
                 next_step="The charge stands. The owner's log names the stage; repeat= asks again at a new "
                 "charge.",
             )
-        record, origin = reservation.record, _recorded_origin(reservation)
+        record, origin, account = reservation.record, _recorded_origin(reservation), self.account
+        amended = account.number > reservation.seq
         kind = kind or catalogue.load(record["question"])
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
@@ -232,9 +284,10 @@ class Accountant:
             expectation=Expectation.read(record["expected"]),
             number=reservation.seq,
             charged=charged,
-            remaining=self.account.remaining,
+            remaining=account.remaining,
             receipt=reservation.receipt(),
             origin=origin,
+            under=asked_under(self.ledger.declarations(self.name), reservation) if amended else None,
         )
 
     def answers(self) -> list[Reservation]:
@@ -249,33 +302,71 @@ class Accountant:
         """Open the account at its first question, and write down rules that were added since."""
         if self._opened:
             return
+        declaration, number = self.declaration, self._standing.number
         known = self.name in self.ledger.accounts()
+        if number is not None and self.account.number != number:
+            raise self._amended()
         if not known and cost is not None and self.limit is not None:
             refuse_if_too_expensive(cost, remaining=self.limit, limit=self.limit)
-        self.ledger.open_account(
+        account = self.ledger.open_account(
             self.name,
-            self.declaration.to_dict(),
+            declaration.to_dict(),
             # Compared when this object was made; the owner may have raised it since.
             limit=None if known else self.limit,
-            rules=self.declaration.rules_to_dict(),
+            rules=declaration.rules_to_dict(),
         )
+        self._stand(declaration, account.number)
         self._opened = True
+
+    def amend(self, declaration: Declaration, *, reason: str, learned_from_rows: bool, by: str) -> Amendment:
+        """Write a correction of the declaration down, and go on under it; nothing, if nothing differs."""
+        if self.name not in self.ledger.accounts():
+            raise InputError(
+                f"the account '{self.name}' is not opened yet, so nothing needs to be amended",
+                field="dataset",
+                next_step="Declare the table as it should be; the first question writes it down.",
+            )
+        if self._standing.number is None:
+            self._compare(None)  # another process opened the account
+        amendment = propose(self.ledger.account(self.name), declaration)
+        if amendment.replaces != self._standing.number:
+            raise self._amended()
+        if amendment.differences:
+            account = amendment.write(self.ledger, reason=reason, learned_from_rows=learned_from_rows, by=by)
+            self._stand(declaration, account.number)
+            self._opened = True
+        return amendment
+
+    def _amended(self) -> DeclarationChanged:
+        newest = self.ledger.declarations(self.name)[-1]
+        return DeclarationChanged(
+            f"the account '{self.name}' was amended at entry {newest.number} by {newest.by or 'its owner'}",
+            field="declaration",
+            next_step="Open the account again and ask anew; nothing was charged.",
+        )
 
     def _refuse_changes(self) -> None:
         """Check the declaration against the account, if there is one; write nothing."""
         if self.name in self.ledger.accounts():
-            self.ledger.compare(
-                self.name,
-                self.declaration.to_dict(),
-                limit=self.limit,
-                rules=self.declaration.rules_to_dict(),
-            )
+            self._compare(self.limit)
         elif self.limit is None:
             raise InputError(
                 f"the account '{self.name}' is new and has no budget",
                 field="budget",
                 next_step="Give the total ε that all its answers may spend, such as budget=1.0.",
             )
+
+    def _compare(self, limit: int | None) -> None:
+        """Check the declaration against the account, and take note of the entry that holds it."""
+        declaration = self.declaration
+        rules = declaration.rules_to_dict()
+        account = self.ledger.compare(self.name, declaration.to_dict(), limit=limit, rules=rules)
+        self._stand(declaration, account.number)
+
+    def _stand(self, declaration: Declaration, number: int) -> None:
+        """Ask under a declaration that is in force from an entry on."""
+        known = self.ledger.declarations(self.name)
+        self._standing = Standing(declaration, tuple(item for item in known if item.number <= number))
 
     def _keep(self, key: str, draw: Draw) -> Stored | Failed:
         def write(file: BinaryIO) -> None:

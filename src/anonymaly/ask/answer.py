@@ -13,6 +13,7 @@ from anonymaly.ask.catalogue import Origin
 from anonymaly.ask.effect import Effect
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import to_text
+from anonymaly.ledger.declarations import Declared
 from anonymaly.promise import Guarantee
 from anonymaly.promise.guarantee import RESTS_ON
 
@@ -43,6 +44,7 @@ class Preview:
     charged_before: int | None = None  # the number of this question, if it was charged before
     origin: Origin | None = None  # the other package that the question comes from
     effect: Effect | None = None  # on the promise of the questions before it, if that would be narrower
+    declarations: tuple[Declared, ...] = ()  # of the account, the one in force last
 
     @property
     def cost(self) -> int:
@@ -68,7 +70,22 @@ class Preview:
             "guarantee": self.guarantee.to_dict(),
             "effect": None if self.effect is None else self.effect.to_dict(),
             **_origin(self.origin),
+            **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
         }
+
+    @property
+    def _amended(self) -> bool:
+        return len(self.declarations) > 1
+
+    def _declared(self) -> list[str]:
+        """Say under which declaration it would be, or was, asked, and which were learned from rows."""
+        if not self._amended:
+            return []
+        seq = self.charged_before
+        asked = [item for item in self.declarations if seq is None or item.number < seq][-1]
+        tense = "would be asked" if seq is None else "was asked"
+        outside = [text for item in self.declarations if (text := item.outside()) is not None]
+        return [f"{tense} under that of {asked}", *outside]
 
     def __str__(self) -> str:
         price = f"ε = {to_text(self.cost)}"
@@ -90,6 +107,7 @@ class Preview:
                 _line("expected error", self.expectation.error),
                 *(_line(label, text) for label, text in _promise(self.guarantee, self.origin)),
                 *([] if self.effect is None else [_line("earlier answers", str(self.effect))]),
+                *([_line("declaration", "\n".join(self._declared()))] if self._amended else []),
             ]
         )
 
@@ -139,6 +157,7 @@ class Answer:
     remaining: int | None
     receipt: Any = None
     origin: Origin | None = None  # the other package that the question comes from
+    under: Declared | None = None  # the declaration that it was asked under, if it was amended since
     rehearsed_on: RehearsedOn | None = None  # rows that are not the table's: the value says nothing of it
 
     @property
@@ -160,6 +179,7 @@ class Answer:
             "guarantee": self.guarantee.to_dict(),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
             **_origin(self.origin),
+            **({} if self.under is None else {"declaration": self.under.to_dict()}),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -178,6 +198,7 @@ class Answer:
             ("charged", price),
             *([("remaining", f"ε = {to_text(self.remaining)}")] if self.remaining is not None else []),
             *_promise(self.guarantee, self.origin),
+            *([] if self.under is None else [("declaration", f"that of {self.under}; amended since")]),
         ]
 
     def __str__(self) -> str:

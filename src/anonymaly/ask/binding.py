@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anonymaly.declare.declaration import Declaration
     from anonymaly.declare.publication import Publication
     from anonymaly.declare.rules import Policy
+    from anonymaly.ledger.declarations import Declared
     from anonymaly.noise import Noise
 
 Released = Mapping[str, Any]
@@ -131,6 +132,14 @@ class Expectation:
         )
 
 
+@dataclass(frozen=True)
+class Used:
+    """The names of the declared columns and rules that an answer and its promise depend on."""
+
+    columns: frozenset[str]
+    rules: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Binding:
     """A question in its canonical form, with the declaration that it is asked under.
@@ -152,6 +161,14 @@ class Binding:
     @property
     def policy(self) -> Policy | Publication | None:
         """What the view's rows are judged by, if the question needs that."""
+        return None
+
+    @property
+    def used(self) -> Used | None:
+        """What of the declaration the question depends on; None if it may be all of it.
+
+        An amendment of anything else leaves the question what it was, and its earlier answer free.
+        """
         return None
 
     @property
@@ -206,15 +223,19 @@ class Binding:
             )
         return stages
 
-    def fingerprint(self, repeat: int = 0) -> str:
+    def fingerprint(self, repeat: int = 0, declared: Declared | None = None) -> str:
         """Identify the question to this dataset; the same fingerprint gets the same stored answer.
 
         Anybody who can guess the question can compute it, so it is not written down (see ``Accountant``).
+        ``declared`` is one of the account's declarations, if the question was not asked under this one: see
+        ``fingerprints``.
         """
-        query = self.query
-        return digest(
-            [query.question, query.schema_version, query.to_dict(), self.declaration.digest(), repeat]
-        )
+        query, own = self.query, self.declaration
+        other = None if declared is None or declared.declaration == own.to_dict() else declared.declaration
+        parts = [query.question, query.schema_version, query.to_dict(), own.digest(other), repeat]
+        # Rules are in none of these. While an account is not amended a name stands for one rule, and accounts
+        # that never are keep the fingerprints that they always had.
+        return digest(parts if declared is None or not declared.amended else [*parts, declared.hash])
 
     def answer(self, table: ir.Table, noise: Noise) -> Any:
         """Carry out the stages in order and return the value: the one way from a table to an answer."""

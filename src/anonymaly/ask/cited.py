@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from anonymaly.ask.binding import Used
 from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel, Policy
@@ -28,6 +30,12 @@ class CitedPolicy:
     def relation(self, declaration: Declaration) -> SensitiveUnderPolicy:
         """Return who is protected, in the account's adjacency and for its unit."""
         return SensitiveUnderPolicy(self.rule, self.policy, declaration.adjacency, declaration.unit_rows)
+
+    def used(self, published: Iterable[str], declaration: Declaration) -> Used:
+        """Return what a question uses that publishes columns under the policy."""
+        named = self.policy.predicate(declaration.columns).columns()
+        rules = [] if self.rule is None else [self.rule]
+        return Used(frozenset([*published, *named]), frozenset(rules))
 
 
 def cited_policy(name: str, declaration: Declaration) -> CitedPolicy:

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
+from anonymaly.ask.amendment import Amendment
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.plan import Plan
@@ -228,12 +229,11 @@ class Curator:
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.accept(query)
         self._refuse_of_a_part(bound.relation)
-        fingerprint = bound.fingerprint(number)
-        earlier = self.accountant.find(fingerprint)
+        earlier = self.accountant.find(bound, number)
         if earlier is not None and earlier.state != "reserved":
             return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
         draw = self._source.ready(bound)
-        reservation = self.accountant.reserve(bound, fingerprint=fingerprint, analyst=label, repeat=number)
+        reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)
@@ -273,6 +273,66 @@ class Curator:
         """Raise the budget; the ledger records when, and to what."""
         self.accountant.open()
         self.accountant.ledger.raise_limit(self.dataset.name, to_nano(to, field="to"))
+
+    def amend(
+        self, dataset: Dataset, *, reason: str, learned_from_rows: bool = False, by: str = "owner"
+    ) -> Amendment:
+        """Correct what was declared; the ledger records the difference and why. For the owner alone.
+
+        Budget and charges stay, and answers stay under the declaration that they were asked under. Adjacency,
+        ``public``, ``person`` and ``max_rows`` cannot be amended: the sum of charges would mean nothing.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The table with its corrected declaration; from now on questions are asked about it.
+        reason : str
+            Why it is corrected; kept for good.
+        learned_from_rows : bool
+            Whether the correction was learned by looking at rows. What it shows of them is then outside of
+            every promise, and statements and previews say so.
+        by : str
+            Who corrects it.
+
+        Returns
+        -------
+        Amendment
+            What differs, and whom changed rules leave unprotected; if nothing differs, nothing is written.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> import anonymaly as am
+        >>> rows = pandas.DataFrame({"month": ["January", "May"]})
+        >>> wrong, right = (am.Dataset(rows, name="cases", columns={"month": am.Categories(months)})
+        ...                 for months in (["january", "may"], ["January", "May"]))
+        >>> curator = am.Curator(wrong, budget=1, ledger=folder / "cases.ledger")
+        >>> answer = curator.ask(am.Count(where="month == 'may'", epsilon=0.1))
+        >>> print(curator.amend(right, reason="months begin with a capital letter"))
+        columns.month.values: declared ["january","may"], now ["January","May"]
+        >>> answer = curator.ask(am.Count(where="month == 'May'", epsilon=0.1))
+        """
+        if not isinstance(dataset, Dataset) or dataset.name != self.dataset.name:
+            raise InputError(
+                f"must be a Dataset called {self.dataset.name}",
+                field="dataset",
+                next_step="Declare the same table again, corrected. Another name is another account.",
+            )
+        if not self._whole:
+            raise Refused(
+                "an account is amended for the whole table, not for a part of its rows",
+                field="dataset",
+                next_step="Amend with the curator of the whole table.",
+            )
+        dataset.ready()  # names and types fit, or it would have to be amended again
+        declaration = dataset.with_adjacency(self.declaration.adjacency)
+        amendment = self.accountant.amend(
+            declaration, reason=reason, learned_from_rows=learned_from_rows, by=by
+        )
+        if amendment.differences:
+            self.dataset, self.declaration = dataset, declaration
+            self.__dict__.pop("_source", None)
+        return amendment
 
     def statement(self) -> Statement:
         """Return what was spent, and what is still promised to whom, as plain data."""

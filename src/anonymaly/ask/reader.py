@@ -9,6 +9,7 @@ from anonymaly.ask.binding import Binding, StageFailure
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.declare.dataset import Dataset
 from anonymaly.engine.statements import EngineFailure
+from anonymaly.errors import DeclarationChanged
 from anonymaly.noise import Noise
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ class Reader:
 
     def ready(self, bound: Binding) -> Draw:
         """Check schema, permission and connection without reading rows; return what draws the answer."""
+        if self.dataset.with_adjacency(bound.declaration.adjacency) != bound.declaration:
+            raise DeclarationChanged(
+                f"{self.dataset.name} was amended while this question was bound to an earlier declaration",
+                field="declaration",
+                next_step="Ask anew; nothing was charged.",
+            )
         table = self.dataset.ready(bound.policy)
         return lambda file: self._draw(bound, table, file)
 

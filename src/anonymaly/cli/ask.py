@@ -9,6 +9,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,16 +87,16 @@ def _ask(
 ) -> None:
     if output is not None:
         _refuse_output(query, output)
-    curator = Curator.open(manifest)
-    if preview:
-        result: Preview | Answer = curator.preview(query, repeat=repeat)
-    else:
-        with progress_bar():
-            result = curator.ask(query, analyst=analyst, repeat=repeat)
-        if output is not None:
-            # Only now, when the answer is committed: a file that appeared before could be a second draw.
-            with still_kept():
-                result.value.write(output)
+    with closing(Curator.open(manifest)) as curator:
+        if preview:
+            result: Preview | Answer = curator.preview(query, repeat=repeat)
+        else:
+            with progress_bar():
+                result = curator.ask(query, analyst=analyst, repeat=repeat)
+            if output is not None:
+                # Only now, when the answer is committed: a file that appeared before could be a second draw.
+                with still_kept():
+                    result.value.write(output)
     if as_json:
         say_json(result.to_dict())
     else:

@@ -83,6 +83,8 @@ def ledger(
     else:
         if report["reservations"]:
             out.print(_table(report["reservations"]))
+        for item in report["json"]["amendments"]:
+            say(_amendment(item))
         say(str(report["statement"]))
         if verify:
             say(_verdict(report["json"]["verification"], "chain, sums and stored answers agree"))
@@ -144,11 +146,12 @@ def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
 
 
 def _collect(book: Ledger, name: str) -> dict[str, Any]:
-    reservations = book.reservations(name)
+    reservations, declared = book.reservations(name), book.declarations(name)
     statement = Statement.of(book.account(name), reservations, book.entries(name))
     data: dict[str, Any] = {
         "statement": statement.to_dict(),
         "entries": [_entry(item) for item in reservations],
+        "amendments": [item.to_dict() for item in declared if item.amended],
         "head": book.head().to_dict(),
     }
     return {"json": data, "statement": statement, "reservations": reservations}
@@ -163,9 +166,18 @@ def _entry(item: Reservation) -> dict[str, Any]:
         "asks": item.record["asks"],
         "epsilon": to_text(item.cost),
         "state": item.state,
+        **({} if item.declaration is None else {"declaration": item.declaration}),
         "receipt": item.receipt().to_dict(),
         **({"origin": dict(item.record["origin"])} if "origin" in item.record else {}),
     }
+
+
+def _amendment(item: dict[str, Any]) -> str:
+    """Write an amendment with each field that it changed."""
+    learned = ", learned from rows" if item["learned_from_rows"] else ""
+    by = item["by"] or "the owner"
+    head = f"amendment {item['number']}, {item['time']}, by {by}{learned}: {item['reason']}"
+    return "\n".join([head, *(f"  {line}" for line in item["differences"])])
 
 
 def _table(reservations: list[Reservation]) -> Table:

@@ -32,6 +32,7 @@ COMMANDS = {
     "plan": "anonymaly.cli.plan:app",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
+    "amend": "anonymaly.cli.amend:amend",
     "inspect": "anonymaly.cli.inspect:inspect",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),

@@ -126,9 +126,12 @@ class Declaration:
         """Return the rules as the ledger keeps them."""
         return "any" if self.any_rule else {name: rule.to_dict() for name, rule in self.rules.items()}
 
-    def digest(self) -> str:
-        """Return the digest of name, version and declaration that identifies the dataset in fingerprints."""
-        return digest([self.name, self.version, self.to_dict()])
+    def digest(self, declared: Mapping[str, Any] | None = None) -> str:
+        """Return the digest of name, version and declaration that identifies the dataset in fingerprints.
+
+        ``declared`` is what ``to_dict`` of an earlier declaration of the same table returned.
+        """
+        return digest([self.name, self.version, self.to_dict() if declared is None else dict(declared)])
 
 
 def _read_columns(columns: Mapping[str, Domain]) -> Mapping[str, Domain]:

@@ -10,15 +10,16 @@ import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import DeclarationChanged, InputError, LedgerError, Refused
+from anonymaly.ledger.declarations import Declared, read_declarations
 from anonymaly.ledger.inputs import added_rules, differences, refuse_changes
 from anonymaly.ledger.records import Account, Rules
 from anonymaly.ledger.recount import FIXED, fixed
 from anonymaly.ledger.schema import accounts, by_index, entries
-from anonymaly.ledger.transaction import Transaction
+from anonymaly.ledger.transaction import Transaction, read_entry
 
 _ACCOUNT = sa.select(accounts.c.limit, accounts.c.spent).where(accounts.c.name == sa.bindparam("of_account"))
 _DECLARED = (
-    sa.select(entries.c.seq, entries.c.body)
+    sa.select(entries.c.seq, entries.c.body, entries.c.hash)
     .where(
         entries.c.account == sa.bindparam("of_account"),
         entries.c.kind.in_(["open", "rule", "amendment", "pause"]),
@@ -49,26 +50,17 @@ def find_account(connection: sa.Connection, name: str) -> Account | None:
     row = connection.execute(_ACCOUNT, {"of_account": name}).first()
     if row is None:
         return None
-    rules: Rules = {}
-    declaration: dict[str, Any] = {}
-    number, paused = 0, False
-    for seq, body in connection.execute(_DECLARED, {"of_account": name}):
-        entry = json.loads(body)
-        data = entry["data"]
-        if entry["kind"] == "pause":
-            paused = data["paused"]
-        elif entry["kind"] == "rule":
-            rules = {**rules, data["name"]: data["rule"]} if rules != "any" else rules
-        else:
-            number, declaration, rules = seq, data["declaration"], data["rules"]
+    found = [read_entry(entry) for entry in connection.execute(_DECLARED, {"of_account": name})]
+    declared = read_declarations(found)[-1]
+    pauses = [entry.data["paused"] for entry in found if entry.kind == "pause"]
     return Account(
         name=name,
         limit=row.limit,
         spent=row.spent,
-        declaration=declaration,
-        rules=rules,
-        number=number,
-        paused=paused,
+        declaration=declared.declaration,
+        rules=declared.rules,
+        number=declared.number,
+        paused=bool(pauses and pauses[-1]),
     )
 
 
@@ -84,6 +76,12 @@ def get_account(connection: sa.Connection, name: str) -> Account:
     return account
 
 
+def list_declarations(connection: sa.Connection, name: str) -> tuple[Declared, ...]:
+    """Return all that was ever declared for an account, oldest first."""
+    get_account(connection, name)
+    return read_declarations(map(read_entry, connection.execute(_DECLARED, {"of_account": name})))
+
+
 def list_accounts(connection: sa.Connection) -> list[str]:
     """Return the names of all accounts, sorted."""
     # Sorted here: databases order text by the locale.
@@ -96,6 +94,12 @@ def compare_account(
     """Return the rules that are new to an account; refuse any other difference."""
     refuse_changes(account.name, dict(account.declaration), declaration)
     added = added_rules(account.name, account.rules, rules)
+    refuse_another_limit(account, limit)
+    return added
+
+
+def refuse_another_limit(account: Account, limit: int | None) -> None:
+    """Raise an error if a limit is given and is not the account's."""
     if limit is not None and limit != account.limit:
         had, now = to_text(account.limit), to_text(limit)
         raise DeclarationChanged(
@@ -105,7 +109,6 @@ def compare_account(
             if limit > account.limit
             else f"A budget is only ever raised, by raise_budget. Give budget={had}, or none.",
         )
-    return added
 
 
 def open_account(
@@ -163,24 +166,40 @@ def in_force(connection: sa.Connection, name: str) -> tuple[int, bool]:
     return row.number, row.pause is not None and json.loads(row.pause)["data"]["paused"]
 
 
+def find_differences(account: Account, declaration: dict[str, Any], rules: Rules) -> list[str]:
+    """Say field by field what an amendment would change; refuse what none may change."""
+    before, now = fixed(dict(account.declaration)), fixed(declaration)
+    if before != now:
+        raise DeclarationChanged(
+            f"the account '{account.name}' cannot be amended in {', '.join(FIXED)}: "
+            + "; ".join(differences(before, now)),
+            field="declaration",
+            next_step="Restore it. They say what a charge means: otherwise their sum would lose its meaning.",
+        )
+    found = differences(dict(account.declaration), declaration)
+    return found + differences({"rules": account.rules}, {"rules": rules})
+
+
 def amend(
-    transaction: Transaction, name: str, declaration: dict[str, Any], rules: Rules, data: dict[str, Any]
+    transaction: Transaction,
+    name: str,
+    declaration: dict[str, Any],
+    rules: Rules,
+    data: dict[str, Any],
+    replaces: int | None,
 ) -> Account:
     """Put another declaration and other rules in force; the same ones again change nothing.
 
     Budget and charges stay. ``data`` is what else the entry keeps: why, by whom, what it was learned from.
     """
     account = get_account(transaction.connection, name)
-    before, now = fixed(dict(account.declaration)), fixed(declaration)
-    if before != now:
+    if replaces not in (None, account.number):
         raise DeclarationChanged(
-            f"the account '{name}' cannot be amended in {', '.join(FIXED)}: "
-            + "; ".join(differences(before, now)),
+            f"the account '{name}' was amended meanwhile: {account.number} is in force, not {replaces}",
             field="declaration",
-            next_step="Restore it: what was charged so far would have no meaning under another one.",
+            next_step="Look at the difference again; nothing was written.",
         )
-    found = differences(dict(account.declaration), declaration)
-    found += differences({"rules": account.rules}, {"rules": rules})
+    found = find_differences(account, declaration, rules)
     if found:
         entry = {"declaration": declaration, "rules": rules, "differences": found, **data}
         transaction.append("amendment", name, entry)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import BudgetExceeded, DeclarationChanged, LedgerDamaged, LedgerError, Refused
-from anonymaly.ledger.accounts import get_account, in_force
+from anonymaly.ledger.accounts import get_account, in_force, list_declarations
 from anonymaly.ledger.counters import count
 from anonymaly.ledger.grants import permit
 from anonymaly.ledger.records import Reservation, State
@@ -83,11 +83,12 @@ def reserve(
     if paused:
         raise _paused(account)
     if declaration is not None and declaration != number:
+        by = list_declarations(transaction.connection, account)[-1].by or "its owner"
         raise DeclarationChanged(
-            f"the account '{account}' was amended: this question is bound to declaration {declaration},"
-            f" and {number} is in force",
+            f"the account '{account}' was amended at entry {number} by {by}: this question is bound to "
+            f"declaration {declaration}, and {number} is in force",
             field="declaration",
-            next_step="Open it again and ask anew; nothing was charged.",
+            next_step="Open the account again and ask anew; nothing was charged.",
         )
     granted = permit(transaction, account, analyst)
     if not transaction.charge_account(account, cost):

@@ -11,11 +11,18 @@ from typing import Any
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import DeclarationChanged, InputError
 from anonymaly.ledger.records import Rules
+from anonymaly.ledger.recount import fixed
 
 DEEPEST = 32  # a declaration is a few levels deep; a thousand levels would exhaust the reader's stack
 LONGEST_LABEL = 200
 LONGEST_SHOWN = 80
 MOST_SHOWN = 10
+_AMEND = (
+    "Restore what was declared, or, as a table's owner, record the correction: `anonymaly amend MANIFEST "
+    "--reason …`, in Python curator.amend(…)."
+)
+_RESTORE = "Restore what was declared: adjacency, public, person and max_rows cannot be amended."
+_ANOTHER_NAME = "Another name would open another budget on the same rows, and the two promises would add up."
 _ABSENT = object()
 
 
@@ -122,12 +129,13 @@ def differences(declared: Any, given: Any, path: str = "") -> list[str]:
         return [f"{path}: not declared, now {_show(given)}"]
     if given is _ABSENT:
         return [f"{path}: declared {_show(declared)}, now absent"]
-    return [f"{path}: declared {_show(declared)}, now {_show(given)}"]
+    return [f"{path}: {_changed(declared, given)}"]
 
 
 def refuse_changes(account: str, declared: dict[str, Any], given: dict[str, Any]) -> None:
-    """Raise DeclarationChanged if the dataset is not declared as it was when the account was opened."""
-    _refuse(account, "declaration", differences(declared, given))
+    """Raise DeclarationChanged if the dataset is not declared as its account is."""
+    remedy = _AMEND if fixed(declared) == fixed(given) else _RESTORE
+    _refuse(account, "declaration", differences(declared, given), remedy)
 
 
 def added_rules(account: str, declared: Rules, given: Rules) -> dict[str, Any]:
@@ -141,16 +149,14 @@ def added_rules(account: str, declared: Rules, given: Rules) -> dict[str, Any]:
     return {name: rule for name, rule in sorted(given.items()) if name not in declared}
 
 
-def _refuse(account: str, field: str, found: list[str]) -> None:
+def _refuse(account: str, field: str, found: list[str], remedy: str = _AMEND) -> None:
     if not found:
         return
     shown = "; ".join(found[:MOST_SHOWN])
-    more = f"; and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
     raise DeclarationChanged(
-        f"the account '{account}' was opened under another declaration: {shown}{more}",
+        f"the account '{account}' is under another declaration: {shown}{_more(found)}",
         field=field,
-        next_step="Restore what was declared. Another name would open another budget on the same rows, "
-        "and the two promises would add up.",
+        next_step=f"{remedy} {_ANOTHER_NAME}",
     )
 
 
@@ -159,6 +165,25 @@ def _same(declared: Any, given: Any) -> bool:
     if isinstance(declared, list) and isinstance(given, list):
         return len(declared) == len(given) and all(map(_same, declared, given))
     return isinstance(declared, bool) == isinstance(given, bool) and bool(declared == given)
+
+
+def _changed(declared: Any, given: Any) -> str:
+    """Say what something was and is; of long lists, what comes and goes: all of one would be cut off."""
+    lists = isinstance(declared, list) and isinstance(given, list)
+    if not lists or max(len(canonical_json(item)) for item in (declared, given)) <= LONGEST_SHOWN:
+        return f"declared {_show(declared)}, now {_show(given)}"
+    gone = [_show(item) for item in declared if item not in given]
+    new = [_show(item) for item in given if item not in declared]
+    parts = [
+        f"{word} {', '.join(items[:MOST_SHOWN])}{_more(items)}"
+        for word, items in (("without", gone), ("with", new))
+        if items
+    ]
+    return f"now {' and '.join(parts) or 'in another order'}"
+
+
+def _more(items: list[str]) -> str:
+    return f" and {len(items) - MOST_SHOWN} more" if len(items) > MOST_SHOWN else ""
 
 
 def _show(value: Any) -> str:

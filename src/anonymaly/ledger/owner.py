@@ -10,6 +10,7 @@ from typing import Any, Literal
 from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError
 from anonymaly.ledger import accounts, counters, grants
+from anonymaly.ledger.declarations import Declared
 from anonymaly.ledger.inputs import label, mapping, read_rules, whole
 from anonymaly.ledger.records import Account, Counter, Grant
 from anonymaly.ledger.session import Session
@@ -85,6 +86,7 @@ class OwnersPart:
         reason: str,
         learned_from_rows: bool,
         by: str | None = None,
+        replaces: int | None = None,
     ) -> Account:
         """Put another declaration and other rules in force; limit and charges stay.
 
@@ -102,11 +104,14 @@ class OwnersPart:
             Whether the owner learned from rows what to correct: that is outside of every promise.
         by : str, optional
             Who amended it.
+        replaces : int, optional
+            The number of the declaration that was looked at (``Account.number``): refused if another is in
+            force by now.
 
         Raises
         ------
         DeclarationChanged
-            If what cannot be amended differs.
+            If what cannot be amended differs, or another one was amended meanwhile.
         """
         if not isinstance(learned_from_rows, bool):
             raise InputError(
@@ -116,7 +121,12 @@ class OwnersPart:
             )
         said = {"learned_from_rows": learned_from_rows, **_said(by, _text(reason, field="reason"))}
         declared = mapping(declaration, field="declaration")
-        return self._session.write(accounts.amend, name_of(account), declared, read_rules(rules), said)
+        named = read_rules(rules)
+        return self._session.write(accounts.amend, name_of(account), declared, named, said, replaces)
+
+    def declarations(self, account: Account | str) -> tuple[Declared, ...]:
+        """Return all that was ever declared for an account, oldest first; the last one is in force."""
+        return self._session.read(accounts.list_declarations, name_of(account))
 
     def grant(
         self,

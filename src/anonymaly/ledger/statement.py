@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.declare.domain import Domain, read_domain
+from anonymaly.declare.domain import Domain
 from anonymaly.ledger.composition import Line, Version, compose_charges, versions_asked
+from anonymaly.ledger.declarations import (
+    NEIGHBOURS_UNDER_EACH,
+    AskedUnder,
+    common_columns,
+    count_asked,
+    read_declarations,
+)
 from anonymaly.ledger.records import Account, Entry, Reservation
 from anonymaly.promise import Guarantee, SensitiveUnderPolicy, compose
 from anonymaly.promise.policies import who_is_protected
@@ -59,6 +66,7 @@ class Statement:
     not_proved: tuple[str, ...]  # questions of other packages among them, each with its package and version
     total: Guarantee | None  # of what this ledger shows; not of answers that a lost one may have held
     columns: Mapping[str, Domain] | None  # declared ones, where they may show that nobody is protected
+    declarations: tuple[AskedUnder, ...] = ()  # oldest first, the last one in force
 
     @classmethod
     def of(
@@ -73,9 +81,11 @@ class Statement:
         reservations : iterable of Reservation
             Every charge to it.
         epochs : iterable of Entry
-            Entries of the ledger, of which those that begin an epoch over a lost ledger are read.
+            Entries of the account, of which those that declare and amend are read, and of the ledger, of
+            which those that begin an epoch over a lost ledger are.
         """
-        charged = list(reservations)
+        charged, entries = list(reservations), list(epochs)
+        declarations = count_asked(read_declarations(entries), charged)
         known = sum(item.cost for item in charged)
         forfeited = max(account.spent - known, 0)
         lines = compose_charges(charged)
@@ -88,12 +98,13 @@ class Statement:
             questions=len(charged),
             unseen=sum(item.state != "committed" for item in charged),
             forfeited=forfeited,
-            lost=_lost(account, forfeited, [entry for entry in epochs if entry.kind == "epoch"]),
+            lost=_lost(account, declarations, forfeited, [item for item in entries if item.kind == "epoch"]),
             versions=versions_asked(charged),
             lines=lines,
             not_proved=tuple(sorted({_foreign(item) for item in charged if "origin" in item.record})),
             total=total,
-            columns=_columns(account, total),
+            columns=_columns(account, declarations, total),
+            declarations=declarations,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,7 +125,12 @@ class Statement:
             "protected": None if self.total is None else who_is_protected(self.total.relation, self.columns),
             "meaning": self._meaning(),
             **({"not_proved": list(self.not_proved)} if self.not_proved else {}),
+            **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
         }
+
+    @property
+    def _amended(self) -> bool:
+        return len(self.declarations) > 1
 
     def __str__(self) -> str:
         head = (
@@ -127,10 +143,10 @@ class Statement:
     def _meaning(self) -> list[str]:
         texts = self._missing()
         if self.total is None:
-            return texts or ["Nothing was asked, so nothing was given away."]
+            return [*(texts or ["Nothing was asked, so nothing was given away."]), *self._asked_under()]
         texts += ["Of the answers that are shown:"] if texts else []
         texts += self.total.describe(self.columns).splitlines()
-        texts += self._asked_about()
+        texts += [*self._asked_about(), *self._asked_under()]
         if len(self.lines) > 1:
             texts.append(PER_TRANSCRIPT)
         if self.not_proved:
@@ -148,7 +164,7 @@ class Statement:
                 return [
                     f"{LOST} of up to ε = {to_text(self.forfeited)} that are not shown here may exist. All "
                     f"together keep at most ε = {to_text(self.spent)}, and that only between tables that are "
-                    "neighbours under every rule the account declares, in every version there was."
+                    "neighbours under every rule the account ever declared, in every version there was."
                 ]
             case reason:
                 unknown = f"{NO_BOUND[reason]}: nothing is promised of all answers together."
@@ -165,8 +181,22 @@ class Statement:
                 texts = [f"Versions asked about: {named}. {IN_EVERY_VERSION}"]
         return [*texts, *([BY_PLACE] if any(version.parts for version in self.versions) else [])]
 
+    def _asked_under(self) -> list[str]:
+        """Name the declarations, if there were several, and say which of them were learned from rows."""
+        if not self._amended:
+            return []
+        asked = [item for item in self.declarations if item.questions]
+        named = ", and of ".join(map(str, asked))
+        newest = self.declarations[-1]
+        return [
+            *([f"Asked under the declaration of {named}."] if asked else []),
+            *([f"In force, and not asked under yet: {newest.declared}."] if not newest.questions else []),
+            *([NEIGHBOURS_UNDER_EACH] if len(asked) > 1 else []),
+            *(text for item in self.declarations if (text := item.declared.outside()) is not None),
+        ]
 
-def _lost(account: Account, forfeited: int, epochs: list[Entry]) -> Lost:
+
+def _lost(account: Account, declarations: Sequence[AskedUnder], forfeited: int, epochs: list[Entry]) -> Lost:
     """Say what a lost ledger may have held, from the entries that began an epoch over one."""
     # An entry of an earlier version does not say whether the anchor knew the lost budget and rules. An
     # account that was opened later may have had another one of its name in the lost part.
@@ -175,13 +205,17 @@ def _lost(account: Account, forfeited: int, epochs: list[Entry]) -> Lost:
         return "budget and rules"
     if not forfeited:
         return "nothing"
-    return "rules" if account.rules == "any" else "up to the budget"
+    ever = [account.rules, *(item.declared.rules for item in declarations)]
+    return "rules" if "any" in ever else "up to the budget"
 
 
-def _columns(account: Account, total: Guarantee | None) -> Mapping[str, Domain] | None:
+def _columns(
+    account: Account, declarations: Sequence[AskedUnder], total: Guarantee | None
+) -> Mapping[str, Domain] | None:
     if total is None or not any(isinstance(part, SensitiveUnderPolicy) for part in total.relation.atoms()):
         return None
-    return {name: read_domain(item, field=name) for name, item in account.declaration["columns"].items()}
+    asked = [item.declared.declaration for item in declarations if item.questions]
+    return common_columns(asked or [account.declaration])
 
 
 def _foreign(item: Reservation) -> str:

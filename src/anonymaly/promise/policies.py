@@ -97,11 +97,22 @@ def protects_nobody(relation: Relation, columns: Mapping[str, Domain]) -> bool:
 
     Records with a null or an undeclared value may still be. It is False where there are too many kinds of
     records to try. A person with several rows can be sensitive under two policies by two rows, so of persons
-    it is True only if one policy alone protects nobody.
+    it is True only if one policy alone protects nobody. Where a policy names what is not among the columns,
+    because it was declared before an amendment, it is False.
     """
     policies = _policies(relation)
+    if not all(_is_readable(policy, columns) for policy in policies):
+        return False
     together = [policies] if relation.rows is None else [[policy] for policy in policies]
     return bool(policies) and any(is_anyone_sensitive(some, columns) is False for some in together)
+
+
+def _is_readable(policy: Policy, columns: Mapping[str, Domain]) -> bool:
+    try:
+        policy.predicate(columns)
+    except InputError:
+        return False
+    return True
 
 
 def _policies(relation: Relation) -> list[Policy]:

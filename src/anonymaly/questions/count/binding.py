@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation, Measure
+from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
@@ -33,6 +33,12 @@ class CountBinding(Binding):
     predicates: tuple[Predicate, ...] | None = None
     together: int = 1  # at most so many filters match one record
     changed: int = 1  # at most so many counts change with one record
+
+    @property
+    def used(self) -> Used:
+        """The columns that the filters name."""
+        asked = self.predicates or (() if self.predicate is None else (self.predicate,))
+        return Used(frozenset(name for predicate in asked for name in predicate.columns()))
 
     def expect(self) -> Expectation:
         """Return the noise's law and the distance within which 95 % of answers fall."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anonymaly.ask.binding import Binding, Expectation, Measure
+from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
@@ -45,6 +45,11 @@ class ExplainBinding(Binding):
     search: Search
     settings: SearchSettings
     rate: Fraction
+
+    @property
+    def used(self) -> Used:
+        """The metric and the attributes; a rule permits the question, and changes nothing about it."""
+        return Used(frozenset([self.query.metric, *(attribute.column for attribute in self.attributes)]))
 
     @property
     def shares(self) -> Mapping[str, int]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from anonymaly.ask.binding import Binding, Choices, Expectation, Measure
+from anonymaly.ask.binding import Binding, Choices, Expectation, Measure, Used
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.rate import noise_rate, rows_moved
@@ -67,6 +67,12 @@ class IdentifyBinding(Binding):
             return super().relation
         given = self.declaration
         return SensitiveRecords(self.query.model, self.model, given.adjacency, given.unit_rows)
+
+    @property
+    def used(self) -> Used:
+        """The model, and the columns that it compares records by."""
+        rules = [] if self.query.model is None else [self.query.model]
+        return Used(frozenset(self.columns), frozenset(rules))
 
     @property
     def shares(self) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation, Measure
+from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.ask.cited import cited_model
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes
@@ -40,6 +40,11 @@ class LookaheadBinding(Binding):
             return super().relation
         given = self.declaration
         return SensitiveRecords(self.query.model, self.model, given.adjacency, given.unit_rows)
+
+    @property
+    def used(self) -> Used:
+        """The model, and the columns that it compares records by: those of the cells are among them."""
+        return Used(frozenset(self.model.columns), frozenset([self.query.model]))
 
     @property
     def shares(self) -> Mapping[str, int]:

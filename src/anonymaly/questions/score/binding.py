@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Used
 from anonymaly.core.rate import noise_rate, rows_moved
 from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
@@ -48,6 +48,11 @@ class ScoreBinding(Binding):
     def columns(self) -> tuple[str, ...]:
         """The columns that records are compared by."""
         return self.asked.columns
+
+    @property
+    def used(self) -> Used:
+        """The columns that records are compared by."""
+        return Used(frozenset(self.columns))
 
     @property
     def shares(self) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding, Expectation, Used
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.core.suggestions import guess
@@ -48,6 +48,12 @@ class ShareHistogramBinding(Binding):
         if self.cited is None:
             return None
         return Publication(self.cited.policy, tuple(attribute.column for attribute in self.by))
+
+    @property
+    def used(self) -> Used:
+        """The columns of the cells, and the policy if the method looks at one, with the columns it names."""
+        own = Used(frozenset(attribute.column for attribute in self.by))
+        return own if self.cited is None else self.cited.used(own.columns, self.declaration)
 
     @property
     def shares(self) -> Mapping[str, int]:

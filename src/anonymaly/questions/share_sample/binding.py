@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation, Measure
+from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
@@ -41,6 +41,11 @@ class ShareSampleBinding(Binding):
     def policy(self) -> Publication:
         """The cited policy; undeclared values of what is published are sensitive too (Lemma P4)."""
         return Publication(self.cited.policy, self.columns)
+
+    @property
+    def used(self) -> Used:
+        """What is published, and the policy with the columns that it names."""
+        return self.cited.used(self.columns, self.declaration)
 
     @property
     def shares(self) -> Mapping[str, int]:

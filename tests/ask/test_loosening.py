@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an amendment says of rules: whom it leaves unprotected from now on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import anonymaly as am
+from anonymaly.ask.loosening import effects
+from anonymaly.declare.declaration import Declaration
+
+COLUMNS = {"age": am.Interval(0, 110), "bmi": am.Interval(10, 70), "consent": am.Flag()}
+
+
+def declare(rules: Any, **columns: Any) -> Declaration:
+    return Declaration.read(name="patients", columns={**COLUMNS, **columns}, rules=rules)
+
+
+def said(before: Declaration, now: Declaration) -> list[str]:
+    return list(effects(before.to_dict(), before.rules_to_dict(), now))
+
+
+def one(old: Any, new: Any, **columns: Any) -> str:
+    (text,) = said(declare({"rule": old}), declare({"rule": new}, **columns))
+    return text
+
+
+def test_rules_that_stay_are_not_mentioned() -> None:
+    rules = {"adults": am.Policy("age >= 18"), "rare": am.AnomalyModel(["age"], radius=1, beta=10)}
+    assert said(declare(rules), declare(rules, bmi=am.Interval(10, 80))) == []
+
+
+def test_a_loosened_policy_names_whom_it_no_longer_protects() -> None:
+    text = one(am.Policy("age >= 18 and consent"), am.Policy("age >= 18"))
+    assert text == (
+        "rule rule loosened: from now on answers that cite it leave unprotected: whoever `age >= 18` is true "
+        "of, also those of whom `age >= 18 and consent` was not true or not known"
+    )
+
+
+def test_a_narrowed_policy_leaves_nobody_out() -> None:
+    text = one(am.Policy("age >= 18"), am.Policy("age >= 21"))
+    assert text == "rule rule narrowed: whoever it protected it protects still"
+
+
+def test_a_policy_that_protects_others_than_before_is_not_called_narrower() -> None:
+    assert one(am.Policy("age >= 18"), am.Policy("age < 18")).startswith("rule rule changed: from now on")
+
+
+def test_a_policy_means_something_else_when_its_columns_do() -> None:
+    policy = am.Policy("age >= 18")
+    text = one(policy, policy, age=am.Interval(0, 130))
+    assert text.startswith("rule rule changed with age: from now on answers that cite it leave unprotected")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"beta": 40}, "loosened"),  # more records are needed near by
+        ({"beta": 5}, "narrowed"),
+        ({"k": 3}, "narrowed"),
+        ({"radius": 2}, "narrowed"),
+        ({"radius": 0.5}, "loosened"),
+        ({"radius": 2, "beta": 40}, "changed"),
+        ({"metric": "manhattan"}, "changed"),
+        ({"columns": ["age", "bmi"]}, "changed"),
+    ],
+)
+def test_a_changed_model_says_whether_it_protects_all_whom_it_protected(
+    change: dict[str, Any], word: str
+) -> None:
+    given = {"columns": ["age"], "radius": 1, "beta": 10, "k": 2}
+    text = one(am.AnomalyModel(**given), am.AnomalyModel(**{**given, **change}))
+    assert text.startswith(f"rule rule {word}")
+    assert ("records with fewer than" in text) == (word != "narrowed")
+
+
+def test_a_permission_for_contexts_is_looser_if_it_permits_more() -> None:
+    few, many = am.SameContexts(metrics=["age"]), am.SameContexts(metrics=["age", "bmi"])
+    assert one(many, few) == "rule rule narrowed: whoever it protected it protects still"
+    text = one(few, many)
+    assert text.startswith("rule rule loosened")
+    assert text.endswith("(metrics age, bmi)")
+    assert one(many, am.SameContexts()).endswith("(any metric, attributes and detector)")
+
+
+def test_new_and_removed_rules_are_said_too() -> None:
+    texts = said(declare({"adults": am.Policy("age >= 18")}), declare({"agreed": am.Policy("consent")}))
+    assert texts[0] == "rule adults removed: no answer leaves anybody unprotected by it from now on"
+    assert texts[1].startswith("rule agreed new: from now on answers that cite it leave unprotected: records")
+    assert one(am.Policy("consent"), am.SameContexts()).startswith("rule rule changed")
+
+
+def test_rules_of_any_kind_are_said_to_protect_nobody_from_whoever_asks() -> None:
+    named = {"adults": am.Policy("age >= 18")}
+    (loosened,) = said(declare(named), declare("any"))
+    assert loosened == 'rules loosened to "any": from now on whoever asks chooses whom an answer protects'
+    (narrowed,) = said(declare("any"), declare(named))
+    assert narrowed.startswith("rules narrowed from any")
+    assert said(declare("any"), declare("any", bmi=am.Interval(10, 80))) == []
