@@ -28,6 +28,11 @@ OPEN_QUOTES = (
 )
 
 
+READY = """\
+ready
+"fits" is about names and types only. Whether the values can be read as declared, the owner sees before the first charge: {look}"""
+
+
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     """Check the manifest, its rules, the table's columns and the ledger; read no rows, spend nothing."""
     declared, folder = Manifest.load(manifest), Path(manifest).parent
@@ -81,12 +86,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
         for name, problem in places.items():
             say(f"{name}: {problem}, so the first question would be refused")
-        say(f"{wrong} to correct" if wrong else "ready")
-        if not wrong:
-            say(
-                '"fits" is about names and types only. Whether the values can be read as declared, the owner '
-                f"sees before the first charge: {_look(manifest)}"
-            )
+        say(f"{wrong} to correct" if wrong else READY.format(look=_look(manifest)))
     if wrong:
         raise typer.Exit(2)
 
