@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 import yaml
 
+from anonymaly import inspect as owner
 from anonymaly.cli.guide.asking import flat_answers
+from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here; a POSIX system has them")
@@ -119,13 +121,10 @@ def _walk(terminal: Terminal, name: str) -> list[str]:
     return asked
 
 
-def _read(folder: Path, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the declared columns and the rows as questions see them."""
-    manifest = Manifest.load(folder / f"{name}.yaml")
-    dataset = manifest.dataset(folder)
-    assert [line for line in dataset.check() if line.problem] == []
-    table = dataset.table.select(*manifest.columns).to_pyarrow()
-    return list(manifest.columns), list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+def _rows(dataset: Dataset, columns: list[str]) -> list[tuple[Any, ...]]:
+    """Return the rows as questions see them."""
+    table = dataset.table.select(*columns).to_pyarrow()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 @pytest.fixture
@@ -149,12 +148,25 @@ def test_the_guided_path_reads_every_column_as_a_person_would(
     assert terminal.program.returncode == 0, transcript
     assert len(asked) < 45, "sixty columns must not need sixty questions"
     assert "Nothing is open" in transcript
-    columns, rows = _read(folder, name)
+    manifest = Manifest.load(folder / f"{name}.yaml")
+    dataset, columns = manifest.dataset(folder), list(manifest.columns)
+    assert [line for line in dataset.check() if line.problem] == []
+    rows = _rows(dataset, columns)
     places = [list(table.columns).index(column) for column in columns]
     truth = [tuple(row[place][1] for place in places) for row in table.cells(ROWS)]
     for place, column in enumerate(columns):
         assert Counter(row[place] for row in rows) == Counter(row[place] for row in truth), column
     assert Counter(rows) == Counter(truth)
+    # The owner's look says the same, and nothing was charged for it.
+    looked = owner.columns(dataset)
+    for look in looked.columns:
+        known = sum(row[columns.index(look.column)] is not None for row in truth)
+        assert (look.unreadable, look.outside) == (0, 0), look.column
+        # What is declared as other is undeclared, and nothing else is.
+        assert look.within + (look.undeclared if look.other else 0) == known, look.column
+    assert looked.persons is not None
+    assert looked.persons.rows_cut == 0
+    assert not list(folder.glob("*.ledger*"))
     # Every column that holds something to ask about is declared.
     assert set(table.columns) - set(columns) == {name for name in table.columns if name in LEFT_OUT}
 
