@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from anonymaly.ask.query import Query
 from anonymaly.declare.manifest import Manifest
@@ -141,8 +140,8 @@ def test_every_block_runs_and_prints_what_it_says(
             case "console":
                 _run_console(text, tmp_path)
             case "yaml":
-                Manifest.read(yaml.safe_load(text)).dataset(tmp_path)
-                (tmp_path / "patients.yaml").write_text(text)
+                (tmp_path / "patients.yaml").write_text(text, "utf-8")
+                Manifest.load(tmp_path / "patients.yaml").dataset(tmp_path)
             case "json":
                 Query.from_json(json.loads(text))
             case _:

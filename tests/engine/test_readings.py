@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded
+from anonymaly.engine import lookup
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.statements import collect
+from anonymaly.engine.view import is_unreadable
 from tests.engine import plain_readings
 
 ID = Interval(0, 2**31)
@@ -433,3 +435,22 @@ def test_infinite_moments_of_the_whole_world_are_null(postgres: str) -> None:
         connection.execute("INSERT INTO t VALUES (2, '-infinity'), (3, '0044-01-01 BC')")
     domain = Timestamps(*ALWAYS, read=Reading(zone="Europe/Berlin"))
     assert found(postgres, domain, table="t") == [None, None, None]
+
+
+def test_what_is_there_and_means_no_null_and_cannot_be_read_is_unreadable() -> None:
+    dates = Timestamps(*ALWAYS, read=Reading(dates=["%d.%m.%Y"]))
+    marked = Unbounded(read=Reading(nulls=["NA"], fold=True))
+    numbered = Interval(0, 9, read=Reading(nulls=["-9"]))
+    # Those at the end cannot be read.
+    cases: list[tuple[Domain, pa.Array, int]] = [
+        (marked, pa.array(["1", " na", None, "x", ""]), 2),
+        (numbered, pa.array([1.0, -9.0, None, float("nan")]), 1),
+        (Categories(["a"], read=Reading(nulls=["-"])), pa.array(["a", "-", "b", None]), 0),
+        (dates, pa.array(["1.1.2020", "31.02.2020"]), 1),
+        (Unbounded(), pa.array(["1", None, "x"]), 1),
+    ]
+    for domain, values, lost in cases:
+        raw = lookup.embedded().open_arrow(pa.table({"c": values}))
+        unreadable = is_unreadable(domain.read, raw.c, domain.kind, lookup.of(raw))
+        listed = collect(raw.select(lost=unreadable))["lost"].to_pylist()
+        assert listed == [False] * (len(values) - lost) + [True] * lost
