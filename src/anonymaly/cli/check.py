@@ -30,7 +30,8 @@ OPEN_QUOTES = (
 
 READY = """\
 ready
-"fits" is about names and types only. Whether the values can be read as declared, the owner sees before the first charge: {look}"""
+"fits" is about names and types only. Whether the values can be read as declared, the owner sees before the
+first charge: {look}"""
 
 
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.core.value import digest, is_text
-from anonymaly.declare.domain import Domain, read_domain, read_reading
+from anonymaly.declare.column import read_reading
+from anonymaly.declare.domain import Domain, read_domain
 from anonymaly.declare.reading import with_defaults
 from anonymaly.declare.rules import Rule, read_rule
 from anonymaly.engine.columns import ADDED, Kind

@@ -6,17 +6,15 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     Field,
-    SkipValidation,
     StrictInt,
     StrictStr,
     TypeAdapter,
@@ -25,75 +23,17 @@ from pydantic import (
 )
 
 from anonymaly.core.suggestions import guess, listed
-from anonymaly.core.value import Frozen, Number, Ordered, Value, added, is_text
+from anonymaly.core.value import Number, Ordered, Value, added, is_text
+from anonymaly.declare.column import Column
 from anonymaly.engine.columns import Kind
-from anonymaly.engine.reading import OF_ALL, OF_KIND, Reading
+from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class _Declared(Frozen):
-    """What all kinds of columns have."""
-
-    named_only = frozenset({"type", "read"})
-
-    # Not validated once more: a copy would not know which fields were given.
-    read: Annotated[Reading | None, SkipValidation] = added(None)
-    """How the column's values are written; without it, as the table's types and ISO 8601 have it."""
-
-    @field_validator("read", mode="before")
-    @classmethod
-    def _read_reading(cls, data: Any) -> Any:
-        return read_reading(data, field="read")
-
-    @model_validator(mode="after")
-    def _read_fits(self) -> Self:
-        if self.read is not None:
-            _refuse_unfit(self.read, self.kind)
-        return self
-
-    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        # What was added, last and only where it says something.
-        shown = dict(super().__repr_args__())
-        added_fields = {name: shown.pop(name) for name in ("other", "read") if name in shown}
-        return [*shown.items(), *((name, item) for name, item in added_fields.items() if item is not None)]
-
-    @property
-    @abstractmethod
-    def kind(self) -> Kind:
-        """What a table's column is read as."""
-
-    @property
-    def reading(self) -> Reading | None:
-        """How the engine reads the column: as declared, with all there is to know about it."""
-        return self.read
-
-
-def read_reading(data: Any, *, field: str) -> Reading | None:
-    """Read how a column, or a whole file, is written, from plain data."""
-    if data is None or isinstance(data, Reading):
-        return data
-    try:
-        return Reading.read(data)
-    except InputError as error:
-        place = f"{field}.{error.field}" if error.field else field
-        raise InputError(error.problem, field=place, next_step=error.next_step) from None
-
-
-def _refuse_unfit(reading: Reading, kind: Kind) -> None:
-    for name in reading.to_dict():
-        if name not in OF_KIND[kind] | OF_ALL:
-            fields = ", ".join(sorted(OF_KIND[kind] | OF_ALL))
-            raise InputError(
-                f"says nothing about a column of the kind {kind}",
-                field=f"read.{name}",
-                next_step=f"Leave it out; of such a column one can say {fields}.",
-            )
-
-
-class Interval(_Declared):
+class Interval(Column):
     """A number between two public bounds, optionally on a grid of ``step``.
 
     Examples
@@ -169,7 +109,7 @@ class Interval(_Declared):
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
 
 
-class Unbounded(_Declared):
+class Unbounded(Column):
     """A number without publicly known bounds.
 
     Questions that need bounds refuse it, or find them privately for a share of ε, as ``Score`` does.
@@ -193,7 +133,7 @@ class Unbounded(_Declared):
         return "a number of unknown bounds"
 
 
-class Categories(_Declared):
+class Categories(Column):
     """One of a public list of values."""
 
     type: Literal["categories"] = "categories"
@@ -333,7 +273,7 @@ def _plain_category(value: Any, field: str = "values") -> Any:
     return str(value)
 
 
-class Flag(_Declared):
+class Flag(Column):
     """True or false."""
 
     type: Literal["flag"] = "flag"
@@ -369,7 +309,7 @@ def read_moment(text: Any) -> datetime:
     return moment
 
 
-class Timestamps(_Declared):
+class Timestamps(Column):
     """A date and time between two public bounds, without a time zone."""
 
     type: Literal["timestamps"] = "timestamps"
@@ -418,7 +358,7 @@ class Timestamps(_Declared):
         return f"{self.start} to {self.end}"
 
 
-class Opaque(_Declared):
+class Opaque(Column):
     """A column that is passed on but never looked into: an identifier, a note."""
 
     type: Literal["opaque"] = "opaque"
