@@ -134,3 +134,36 @@ def test_a_stand_in_without_a_declared_column_is_refused(tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"stand_in: does not fit the declaration: .*columns\.ward"):
         curator.rehearse(am.Count(epsilon=1))
     assert curator.ask(am.Count(epsilon="0.1")).charged
+
+
+READ = {
+    "cost": am.Interval(0, 10, read=am.Reading(decimal=",", signs=["€"])),
+    "ward": am.Categories(["A", "B"], other="Other", read=am.Reading(same={"A": ["a1"]}, nulls=["-"])),
+    "consent": am.Flag(read=am.Reading(means_true=["ja"], means_false=["nein"])),
+    "admitted": am.Timestamps("2020-01-01", "2021-01-01", read=am.Reading(dates=["%d.%m.%Y"])),
+    "at": am.Timestamps("2020-01-01", "2021-01-01", read=am.Reading(unix="seconds")),
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "share"),
+    [
+        ("cost >= 5", 1 / 2),
+        ("ward == 'A'", 1 / 3),
+        ("ward == 'Other'", 1 / 3),
+        ("consent", 1 / 2),
+        ("admitted >= '2020-07-02'", 1 / 2),
+        ("at >= '2020-07-02'", 1 / 2),
+    ],
+)
+def test_invented_values_are_read_and_as_many_as_the_owner_declares(
+    tmp_path: Path, where: str, share: float
+) -> None:
+    frame = pandas.DataFrame(
+        {"cost": ["1 €"], "ward": ["a1"], "consent": ["ja"], "admitted": ["1.2.2020"], "at": ["1593561600"]}
+    )
+    dataset = am.Dataset(frame, name="patients", columns=READ, rows=4_000)
+    curator = am.Curator(dataset, budget=1, ledger=tmp_path / "t.ledger")
+    count = curator.rehearse(am.Count(where=where, epsilon=1), seed=1).value
+    # 4,000 rows, one value in 50 null; six standard deviations of a binomial are below 190.
+    assert abs(count - 4_000 * 0.98 * share) < 200

@@ -211,7 +211,7 @@ class Curator:
         query : Query
             The question.
         rows : int, optional
-            How many rows to invent: by default 1,000.
+            How many rows to invent: by default as many as are declared, up to 20,000, or 1,000.
         seed : int, optional
             Makes rows and noise repeat.
         """

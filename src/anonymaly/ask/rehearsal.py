@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import Binding, StageFailure
-from anonymaly.ask.invention import ROWS, invent, read_rows
+from anonymaly.ask.invention import invent, read_rows, usual_rows
 from anonymaly.ask.reader import root_cause
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
@@ -37,13 +37,13 @@ def rehearse(
     stand_in : optional
         A public source with the declared columns; without it, rows are invented.
     rows : int, optional
-        How many rows to invent.
+        How many rows to invent; by default as many as the owner declares, up to 20,000, or 1,000.
     seed : int, optional
         Makes rows and noise repeat; without it, both are drawn anew.
     """
     noise = Noise.system() if seed is None else Noise.seeded(seed)
     if stand_in is None:
-        wanted = read_rows(ROWS if rows is None else rows)
+        wanted = usual_rows(bound.declaration) if rows is None else read_rows(rows)
         invented = invent(bound.declaration, wanted, noise, bound.query.own_record())
         view = _public(invented, bound.declaration).ready(bound.policy)
     else:
