@@ -381,9 +381,9 @@ def test_a_check_says_that_it_compares_types_only_and_offers_a_look_at_the_value
     (folder / "patients.csv").write_text("age,ward\nthirty,A\n")
     done = run("check", "patients.yaml")
     assert done.returncode == 0
-    *_, last = done.stdout.splitlines()
-    assert '"fits" is about names and types only' in last
-    assert last.endswith("anonymaly inspect columns patients.yaml")
+    *_, ready, last = done.stdout.splitlines()
+    assert ready.startswith('"fits" is about names and types only')
+    assert last == "first charge: anonymaly inspect columns patients.yaml"
     told = json.loads(run("check", "patients.yaml", "--json").stdout)
     assert (told["compared"], told["next_step"]) == (
         "names and types",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Column`, the base of what an owner declares about a column: of what kind it is, and how it is read."""
+"""`DeclaredColumn`, the base of what an owner declares about a column: its kind, and how it is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonymaly.engine.reading import OF_ALL, OF_KIND, Reading
 from anonymaly.errors import InputError
 
 
-class Column(Frozen):
+class DeclaredColumn(Frozen):
     """What all kinds of columns have."""
 
     named_only = frozenset({"type", "read"})

@@ -24,7 +24,7 @@ from pydantic import (
 
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import Number, Ordered, Value, added, is_text
-from anonymaly.declare.column import Column
+from anonymaly.declare.column import DeclaredColumn
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.reading import Reading
 from anonymaly.errors import InputError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Interval(Column):
+class Interval(DeclaredColumn):
     """A number between two public bounds, optionally on a grid of ``step``.
 
     Examples
@@ -109,7 +109,7 @@ class Interval(Column):
         return f"{self.low} to {self.high}" + (f" in steps of {self.step}" if self.step is not None else "")
 
 
-class Unbounded(Column):
+class Unbounded(DeclaredColumn):
     """A number without publicly known bounds.
 
     Questions that need bounds refuse it, or find them privately for a share of ε, as ``Score`` does.
@@ -133,7 +133,7 @@ class Unbounded(Column):
         return "a number of unknown bounds"
 
 
-class Categories(Column):
+class Categories(DeclaredColumn):
     """One of a public list of values."""
 
     type: Literal["categories"] = "categories"
@@ -273,7 +273,7 @@ def _plain_category(value: Any, field: str = "values") -> Any:
     return str(value)
 
 
-class Flag(Column):
+class Flag(DeclaredColumn):
     """True or false."""
 
     type: Literal["flag"] = "flag"
@@ -309,7 +309,7 @@ def read_moment(text: Any) -> datetime:
     return moment
 
 
-class Timestamps(Column):
+class Timestamps(DeclaredColumn):
     """A date and time between two public bounds, without a time zone."""
 
     type: Literal["timestamps"] = "timestamps"
@@ -358,7 +358,7 @@ class Timestamps(Column):
         return f"{self.start} to {self.end}"
 
 
-class Opaque(Column):
+class Opaque(DeclaredColumn):
     """A column that is passed on but never looked into: an identifier, a note."""
 
     type: Literal["opaque"] = "opaque"

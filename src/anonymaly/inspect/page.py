@@ -42,7 +42,8 @@ def page(look: ColumnsLook) -> str:
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n</head>\n'
-        f"<body>\n<h1 style='font-family: system-ui, sans-serif'>{title}</h1>\n{fragment(look)}\n"
+        "<body>\n<h1 style='font-family: system-ui, sans-serif; margin: 0.5em 8px'>"
+        f"{title}</h1>\n{fragment(look)}\n"
         "</body>\n</html>\n"
     )
 

@@ -200,7 +200,10 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
     SystemFault(
         "a bound in spite of a lost ledger",
         "statement",
-        _said("_lost", lambda account, forfeited, epochs: "up to the budget" if forfeited else "nothing"),
+        _said(
+            "_lost",
+            lambda account, declarations, forfeited, epochs: "up to the budget" if forfeited else "nothing",
+        ),
     ),
     SystemFault(
         "a lost part taken for one that changed no terms",
@@ -233,6 +236,6 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
     SystemFault(
         "no word of promises that a question ends",
         "statement",
-        lambda: replaced(accountant, "effect_of", lambda bound, charges: None),
+        lambda: replaced(accountant, "effect_of", lambda *_: None),
     ),
 )
