@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from anonymaly.ask.query import Query
 from anonymaly.declare.manifest import Manifest
@@ -140,8 +141,9 @@ def test_every_block_runs_and_prints_what_it_says(
             case "console":
                 _run_console(text, tmp_path)
             case "yaml":
-                (tmp_path / "patients.yaml").write_text(text, "utf-8")
-                Manifest.load(tmp_path / "patients.yaml").dataset(tmp_path)
+                manifest = tmp_path / f"{yaml.safe_load(text)['name']}.yaml"
+                manifest.write_text(text, "utf-8")
+                Manifest.load(manifest).dataset(tmp_path)
             case "json":
                 Query.from_json(json.loads(text))
             case _:
