@@ -15,6 +15,7 @@ from anonymaly.engine.reading import Reading
 
 BLANKS = " \t\n\r\v\f"
 WIDE = " \u00a0\u2009\u202f"
+LONGEST = 300  # characters of a number
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -80,6 +81,8 @@ def flag(text: str, reading: Reading) -> bool | None:
 
 
 def number(text: str, reading: Reading) -> float | None:
+    if len(text) > LONGEST:
+        return None
     found = {float(f"{sign}{body}") + 0.0 for sign, body in bodies(text, reading) if is_number(body, reading)
              for body in [plain_number(body, reading)]}  # fmt: skip
     assert len(found) < 2, f"{text!r} is read in two ways"
@@ -156,8 +159,8 @@ def is_number(text: str, reading: Reading) -> bool:
         fits = digits(size, 3) and (len(size) < 3 or size[0] in "12")
         return fits and digits(before, 8) and (not after or digits(after, 20))
     if not before:
-        return bool(point) and digits(after, 200)
-    return is_integer(before, reading, 200) and (not after or digits(after, 200))
+        return bool(point) and digits(after, LONGEST)
+    return is_integer(before, reading, LONGEST) and (not after or digits(after, LONGEST))
 
 
 def plain_number(text: str, reading: Reading) -> str:

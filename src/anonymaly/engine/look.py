@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import ibis
@@ -40,16 +41,16 @@ def looked(
     readings: Mapping[str, Reading],
 ) -> ir.Table:
     """Return the columns as `view.typed` reads them, and for each whether that fails, and what is written."""
+    staged = view.stage(raw, kinds, engine, loose=loose, from_file=from_file, readings=readings)
     further: dict[str, ir.Value] = {}
     for place, (name, kind) in enumerate(kinds.items()):
-        reading = readings.get(name)
-        column = view.given(raw, name, kind, reading, loose)
-        further[lost(place)] = view.is_unreadable(reading, column, kind, engine, from_file=from_file)
-        further[written(place)] = raw[name]
+        column = view.given(staged.table, name, kind, readings.get(name), loose)
+        further[lost(place)] = view.is_meant(staged, name, column, kind, readings.get(name), engine)
+        further[written(place)] = staged.table[name]
     read_as: dict[str, Kind] = {name: "flag" if name.startswith("`lost") else "opaque" for name in further}
     # By the same function in the same select, so that what is looked at is what questions see.
-    both = view.typed(
-        raw.mutate(**further),
+    both = view.read(
+        replace(staged, table=staged.table.mutate(**further)),
         {**kinds, **read_as},
         engine,
         person=person,
@@ -57,8 +58,9 @@ def looked(
         from_file=from_file,
         readings=readings,
     )
+    of_lost = {lost(place): both[lost(place)] & both[name].isnull() for place, name in enumerate(kinds)}
     texts = {
         written(place): ibis.coalesce(both[written(place)].cast("string"), ibis.literal(NO_TEXT))
         for place in range(len(kinds))
     }
-    return both.mutate(**texts)
+    return both.mutate(**of_lost, **texts)

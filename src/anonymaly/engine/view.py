@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -57,16 +58,61 @@ def typed(
     readings
         How the owner says that columns are written, where they say it.
     """
-    columns = {}
+    staged = stage(raw, kinds, engine, loose=loose, from_file=from_file, readings=readings)
+    return read(staged, kinds, engine, person=person, loose=loose, from_file=from_file, readings=readings)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A table with the plain form of each text that is read by it, in columns of their own."""
+
+    table: ir.Table
+    plain: Mapping[str, str]
+
+
+def stage(
+    raw: ir.Table,
+    kinds: Mapping[str, Kind],
+    engine: Engine,
+    *,
+    loose: Container[str],
+    from_file: bool,
+    readings: Mapping[str, Reading],
+) -> Staged:
+    """Work out the plain form of texts in a select of its own, which `texts.plain` says why."""
+    names, plain = {}, {}
+    for place, (name, reading) in enumerate(readings.items()):
+        column = given(raw, name, kinds[name], reading, loose)
+        if _as_words(column.type(), kinds[name]):
+            names[name] = f"`plain {place}`"  # no declared column has a backquote in its name
+            plain[names[name]] = texts.plain(_to_text(column, engine, from_file), kinds[name], reading)
+    return Staged(raw.mutate(**plain) if plain else raw, names)
+
+
+def read(
+    staged: Staged,
+    kinds: Mapping[str, Kind],
+    engine: Engine,
+    *,
+    person: str | None,
+    loose: Container[str],
+    from_file: bool,
+    readings: Mapping[str, Reading],
+) -> ir.Table:
+    """Return a staged table's columns read as their kinds, and the person of each row; as `typed` does."""
+    table, columns = staged.table, {}
     for name, kind in kinds.items():
-        reading = readings.get(name)
-        column = given(raw, name, kind, reading, loose)
-        if reading is None:
-            columns[name] = read_as(column, kind, engine, from_file=from_file)
+        column = given(table, name, kind, readings.get(name), loose)
+        if name in staged.plain:
+            text = _to_text(column, engine, from_file)
+            plain = table[staged.plain[name]]
+            columns[name] = texts.read_text(text, plain, kind, readings[name], engine)
+        elif name in readings:
+            columns[name] = _read_values(readings[name], column, kind, engine, from_file=from_file)
         else:
-            columns[name] = read_by(reading, column, kind, engine, from_file=from_file)
-    added = {} if person is None else {PERSON: _identity(raw[person], engine, from_file)}
-    return raw.select(**columns, **added)
+            columns[name] = read_as(column, kind, engine, from_file=from_file)
+    added = {} if person is None else {PERSON: _identity(table[person], engine, from_file)}
+    return table.select(**columns, **added)
 
 
 def given(raw: ir.Table, name: str, kind: Kind, reading: Reading | None, loose: Container[str]) -> ir.Value:
@@ -163,13 +209,11 @@ def read_as(column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = F
             return _without_nan(column) if plain else _to_text(column, engine, from_file)
 
 
-def read_by(
+def _read_values(
     reading: Reading, column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False
 ) -> ir.Value:
-    """Give a column the type of its kind, as its owner says that it is written; what is not is null."""
+    """Give a column that is not read by its text the type of its kind, as its owner says it is written."""
     found = column.type()
-    if _as_words(found, kind):
-        return texts.read_text(_to_text(column, engine, from_file), kind, reading, engine)
     if _as_unix(found, kind, reading):
         number = column if found.is_integer() else _to_float(column, engine)
         return moments.read_unix(number, reading, engine)
@@ -181,18 +225,20 @@ def read_by(
     return value
 
 
-def is_unreadable(
-    reading: Reading | None, column: ir.Value, kind: Kind, engine: Engine, *, from_file: bool = False
+def is_meant(
+    staged: Staged, name: str, column: ir.Value, kind: Kind, reading: Reading | None, engine: Engine
 ) -> ir.BooleanValue:
-    """Return for each raw value whether it is there, means no null, and still cannot be read as the kind."""
+    """Return for each raw value whether it is there and means no null: read as null, it is lost."""
+    there = column.notnull()
     if reading is None:
-        return column.notnull() & read_as(column, kind, engine, from_file=from_file).isnull()
-    lost = column.notnull() & read_by(reading, column, kind, engine, from_file=from_file).isnull()
-    if _as_words(column.type(), kind):
-        return lost & ~texts.is_marked(_to_text(column, engine, from_file), kind, reading).fill_null(False)
+        return there
+    if name in staged.plain:
+        text = _to_text(column, engine, from_file=True)  # as it is compared, no collation plays a part
+        marked = texts.is_marked(text, staged.table[staged.plain[name]], kind, reading)
+        return there & ~marked.fill_null(False)
     if column.type().is_numeric() and (marks := [_number(marker) for marker in _marking_numbers(reading)]):
-        return lost & ~column.isin(marks)
-    return lost
+        return there & ~column.isin(marks)
+    return there
 
 
 def _as_words(found: dt.DataType, kind: Kind) -> bool:

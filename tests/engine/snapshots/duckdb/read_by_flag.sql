@@ -1,12 +1,17 @@
 SELECT
-  CASE TRIM(
-      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-    )
+  CASE "t1"."`plain 0`"
     WHEN 'ja'
     THEN TRUE
     WHEN 'nein'
     THEN FALSE
     ELSE CAST(NULL AS BOOLEAN)
   END AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRIM(
+      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

@@ -5,66 +5,18 @@ SELECT
         (
           CAST((
             CASE
-              WHEN REGEXP_MATCHES(
-                TRANSLATE(
-                  TRIM(
-                    TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                    '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                  ),
-                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                  'abcdefghijklmnopqrstuvwxyz'
-                ),
-                '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-              )
-              THEN CASE
-                WHEN STARTS_WITH(
-                  TRANSLATE(
-                    TRIM(
-                      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                    ),
-                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                    'abcdefghijklmnopqrstuvwxyz'
-                  ),
-                  '-'
-                )
-                THEN -1
-                ELSE 1
-              END * (
+              WHEN REGEXP_MATCHES("t1"."`plain 0`", '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$')
+              THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
                 (
                   COALESCE(
                     TRY_CAST(SUBSTRING(
-                      REGEXP_EXTRACT(
-                        TRANSLATE(
-                          TRIM(
-                            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                          ),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                        2
-                      ),
+                      REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2),
                       CASE
                         WHEN (
                           0 + 1
                         ) >= 1
                         THEN 0 + 1
-                        ELSE 0 + 1 + LENGTH(
-                          REGEXP_EXTRACT(
-                            TRANSLATE(
-                              TRIM(
-                                TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                              ),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                            2
-                          )
-                        )
+                        ELSE 0 + 1 + LENGTH(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2))
                       END,
                       14
                     ) AS BIGINT),
@@ -72,42 +24,14 @@ SELECT
                   ) * 1000
                 ) + COALESCE(
                   TRY_CAST(SUBSTRING(
-                    COALESCE(
-                      REGEXP_EXTRACT(
-                        TRANSLATE(
-                          TRIM(
-                            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                          ),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                        3
-                      ),
-                      ''
-                    ) || '000',
+                    COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000',
                     CASE
                       WHEN (
                         0 + 1
                       ) >= 1
                       THEN 0 + 1
                       ELSE 0 + 1 + LENGTH(
-                        COALESCE(
-                          REGEXP_EXTRACT(
-                            TRANSLATE(
-                              TRIM(
-                                TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                              ),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                            3
-                          ),
-                          ''
-                        ) || '000'
+                        COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000'
                       )
                     END,
                     3
@@ -120,66 +44,18 @@ SELECT
               (
                 (
                   CASE
-                    WHEN REGEXP_MATCHES(
-                      TRANSLATE(
-                        TRIM(
-                          TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                          '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                        ),
-                        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                        'abcdefghijklmnopqrstuvwxyz'
-                      ),
-                      '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-                    )
-                    THEN CASE
-                      WHEN STARTS_WITH(
-                        TRANSLATE(
-                          TRIM(
-                            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                          ),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '-'
-                      )
-                      THEN -1
-                      ELSE 1
-                    END * (
+                    WHEN REGEXP_MATCHES("t1"."`plain 0`", '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$')
+                    THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
                       (
                         COALESCE(
                           TRY_CAST(SUBSTRING(
-                            REGEXP_EXTRACT(
-                              TRANSLATE(
-                                TRIM(
-                                  TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                  '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                                ),
-                                'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                'abcdefghijklmnopqrstuvwxyz'
-                              ),
-                              '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                              2
-                            ),
+                            REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2),
                             CASE
                               WHEN (
                                 0 + 1
                               ) >= 1
                               THEN 0 + 1
-                              ELSE 0 + 1 + LENGTH(
-                                REGEXP_EXTRACT(
-                                  TRANSLATE(
-                                    TRIM(
-                                      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                                    ),
-                                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                    'abcdefghijklmnopqrstuvwxyz'
-                                  ),
-                                  '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                                  2
-                                )
-                              )
+                              ELSE 0 + 1 + LENGTH(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2))
                             END,
                             14
                           ) AS BIGINT),
@@ -187,42 +63,14 @@ SELECT
                         ) * 1000
                       ) + COALESCE(
                         TRY_CAST(SUBSTRING(
-                          COALESCE(
-                            REGEXP_EXTRACT(
-                              TRANSLATE(
-                                TRIM(
-                                  TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                  '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                                ),
-                                'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                'abcdefghijklmnopqrstuvwxyz'
-                              ),
-                              '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                              3
-                            ),
-                            ''
-                          ) || '000',
+                          COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000',
                           CASE
                             WHEN (
                               0 + 1
                             ) >= 1
                             THEN 0 + 1
                             ELSE 0 + 1 + LENGTH(
-                              COALESCE(
-                                REGEXP_EXTRACT(
-                                  TRANSLATE(
-                                    TRIM(
-                                      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                                    ),
-                                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                    'abcdefghijklmnopqrstuvwxyz'
-                                  ),
-                                  '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                                  3
-                                ),
-                                ''
-                              ) || '000'
+                              COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000'
                             )
                           END,
                           3
@@ -241,66 +89,18 @@ SELECT
         (
           (
             CASE
-              WHEN REGEXP_MATCHES(
-                TRANSLATE(
-                  TRIM(
-                    TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                    '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                  ),
-                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                  'abcdefghijklmnopqrstuvwxyz'
-                ),
-                '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-              )
-              THEN CASE
-                WHEN STARTS_WITH(
-                  TRANSLATE(
-                    TRIM(
-                      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                    ),
-                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                    'abcdefghijklmnopqrstuvwxyz'
-                  ),
-                  '-'
-                )
-                THEN -1
-                ELSE 1
-              END * (
+              WHEN REGEXP_MATCHES("t1"."`plain 0`", '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$')
+              THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
                 (
                   COALESCE(
                     TRY_CAST(SUBSTRING(
-                      REGEXP_EXTRACT(
-                        TRANSLATE(
-                          TRIM(
-                            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                          ),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                        2
-                      ),
+                      REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2),
                       CASE
                         WHEN (
                           0 + 1
                         ) >= 1
                         THEN 0 + 1
-                        ELSE 0 + 1 + LENGTH(
-                          REGEXP_EXTRACT(
-                            TRANSLATE(
-                              TRIM(
-                                TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                              ),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                            2
-                          )
-                        )
+                        ELSE 0 + 1 + LENGTH(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 2))
                       END,
                       14
                     ) AS BIGINT),
@@ -308,42 +108,14 @@ SELECT
                   ) * 1000
                 ) + COALESCE(
                   TRY_CAST(SUBSTRING(
-                    COALESCE(
-                      REGEXP_EXTRACT(
-                        TRANSLATE(
-                          TRIM(
-                            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                          ),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                        3
-                      ),
-                      ''
-                    ) || '000',
+                    COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000',
                     CASE
                       WHEN (
                         0 + 1
                       ) >= 1
                       THEN 0 + 1
                       ELSE 0 + 1 + LENGTH(
-                        COALESCE(
-                          REGEXP_EXTRACT(
-                            TRANSLATE(
-                              TRIM(
-                                TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                                '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                              ),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '^([+-]?)([0-9]+)[.]?([0-9]*)$',
-                            3
-                          ),
-                          ''
-                        ) || '000'
+                        COALESCE(REGEXP_EXTRACT("t1"."`plain 0`", '^([+-]?)([0-9]+)[.]?([0-9]*)$', 3), '') || '000'
                       )
                     END,
                     3
@@ -358,17 +130,7 @@ SELECT
       )
     ),
     CASE
-      WHEN REGEXP_MATCHES(
-        TRANSLATE(
-          TRIM(
-            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-          ),
-          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-          'abcdefghijklmnopqrstuvwxyz'
-        ),
-        '^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))$'
-      )
+      WHEN REGEXP_MATCHES("t1"."`plain 0`", '^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))$')
       THEN MAKE_TIMESTAMP(
         (
           (
@@ -380,18 +142,7 @@ SELECT
                     CAST('1970-01-01' AS DATE),
                     MAKE_DATE(
                       COALESCE(
-                        TRY_CAST(REGEXP_EXTRACT(
-                          TRANSLATE(
-                            TRIM(
-                              TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                              '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                            ),
-                            'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                            'abcdefghijklmnopqrstuvwxyz'
-                          ),
-                          '^(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})$',
-                          1
-                        ) AS BIGINT),
+                        TRY_CAST(REGEXP_EXTRACT("t1"."`plain 0`", '^(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})$', 1) AS BIGINT),
                         1970
                       ),
                       1,
@@ -411,4 +162,16 @@ SELECT
       ELSE CAST(NULL AS TIMESTAMP(6))
     END
   ) AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRANSLATE(
+      TRIM(
+        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+      ),
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      'abcdefghijklmnopqrstuvwxyz'
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

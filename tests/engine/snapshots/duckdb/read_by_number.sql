@@ -1,106 +1,52 @@
 SELECT
   CASE
-    WHEN REGEXP_MATCHES(
-      NULLIF(
-        TRANSLATE(
-          TRIM(
-            TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-            '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-          ),
-          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-          'abcdefghijklmnopqrstuvwxyz'
-        ),
-        '-'
-      ),
-      '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$'
-    )
-    THEN COALESCE(
-      NULLIF(
-        TRY_CAST(REPLACE(
-          REPLACE(
+    WHEN "t1"."`plain 0`" IN ('-')
+    THEN CAST(NULL AS DOUBLE)
+    ELSE CASE
+      WHEN REGEXP_MATCHES(
+        "t1"."`plain 0`",
+        '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+)(?:[,][0-9]*)?|[,][0-9]+)[    ]?(?:eur|€)?$'
+      )
+      AND (
+        LENGTH("t1"."`plain 0`") <= 300
+      )
+      THEN COALESCE(
+        NULLIF(
+          TRY_CAST(REPLACE(
             REPLACE(
-              COALESCE(
-                REGEXP_EXTRACT(
-                  NULLIF(
-                    TRANSLATE(
-                      TRIM(
-                        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                      ),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ),
-                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$',
-                  1
+              REPLACE(
+                REGEXP_REPLACE(
+                  "t1"."`plain 0`",
+                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+)(?:[,][0-9]*)?|[,][0-9]+)[    ]?(?:eur|€)?$',
+                  '\1\2\3\4',
+                  'g'
                 ),
-                ''
-              ) || COALESCE(
-                REGEXP_EXTRACT(
-                  NULLIF(
-                    TRANSLATE(
-                      TRIM(
-                        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                      ),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ),
-                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$',
-                  2
-                ),
-                ''
-              ) || COALESCE(
-                REGEXP_EXTRACT(
-                  NULLIF(
-                    TRANSLATE(
-                      TRIM(
-                        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                      ),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ),
-                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$',
-                  3
-                ),
-                ''
-              ) || COALESCE(
-                REGEXP_EXTRACT(
-                  NULLIF(
-                    TRANSLATE(
-                      TRIM(
-                        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-                        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-                      ),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ),
-                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$',
-                  4
-                ),
+                '.',
                 ''
               ),
-              '.',
+              '+',
               ''
             ),
-            '+',
-            ''
-          ),
-          ',',
-          '.'
-        ) AS DOUBLE),
+            ',',
+            '.'
+          ) AS DOUBLE),
+          0.0
+        ),
         0.0
-      ),
-      0.0
-    )
-    ELSE CAST(NULL AS DOUBLE)
+      )
+      ELSE CAST(NULL AS DOUBLE)
+    END
   END AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRANSLATE(
+      TRIM(
+        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+      ),
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      'abcdefghijklmnopqrstuvwxyz'
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

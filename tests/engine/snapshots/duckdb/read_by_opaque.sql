@@ -1,13 +1,18 @@
 SELECT
-  CASE TRIM(
-      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-    )
+  CASE "t1"."`plain 0`"
     WHEN 'none'
     THEN CAST(NULL AS TEXT)
     ELSE TRIM(
-      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+      TRY(DECODE(ENCODE(CAST("t1"."c" AS TEXT)))),
       '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
     )
   END AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRIM(
+      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+      '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

@@ -1,12 +1,5 @@
 SELECT
-  CASE TRANSLATE(
-      TRIM(
-        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
-        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
-      ),
-      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-      'abcdefghijklmnopqrstuvwxyz'
-    )
+  CASE "t1"."`plain 0`"
     WHEN ''
     THEN CAST(NULL AS TEXT)
     WHEN 'na'
@@ -16,8 +9,20 @@ SELECT
     WHEN 'm'
     THEN 'Male'
     ELSE TRIM(
-      TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+      TRY(DECODE(ENCODE(CAST("t1"."c" AS TEXT)))),
       '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
     )
   END AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRANSLATE(
+      TRIM(
+        TRY(DECODE(ENCODE(CAST("t0"."c" AS TEXT)))),
+        '' || ' ' || CHR(9) || CHR(10) || CHR(13) || CHR(11) || CHR(12)
+      ),
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      'abcdefghijklmnopqrstuvwxyz'
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

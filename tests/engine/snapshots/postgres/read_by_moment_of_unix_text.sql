@@ -9,42 +9,16 @@ SELECT
       0,
       CAST(CAST(CAST((
         CASE
-          WHEN TRANSLATE(
-            TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-            'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-            'abcdefghijklmnopqrstuvwxyz'
-          ) ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-          THEN CASE
-            WHEN STARTS_WITH(
-              TRANSLATE(
-                TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                'abcdefghijklmnopqrstuvwxyz'
-              ),
-              '-'
-            )
-            THEN -1
-            ELSE 1
-          END * (
+          WHEN "t1"."`plain 0`" ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
+          THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
             (
               COALESCE(
                 CAST(SUBSTRING(CASE
-                  WHEN TRANSLATE(
-                    TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                    'abcdefghijklmnopqrstuvwxyz'
-                  ) ~ (
+                  WHEN "t1"."`plain 0`" ~ (
                     '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                   )
                   THEN (
-                    REGEXP_MATCH(
-                      TRANSLATE(
-                        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                        'abcdefghijklmnopqrstuvwxyz'
-                      ),
-                      '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                    )
+                    REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                   )[3]
                   ELSE NULL
                 END FROM CASE
@@ -54,22 +28,11 @@ SELECT
                   THEN 0 + 1
                   ELSE 0 + 1 + LENGTH(
                     CASE
-                      WHEN TRANSLATE(
-                        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                        'abcdefghijklmnopqrstuvwxyz'
-                      ) ~ (
+                      WHEN "t1"."`plain 0`" ~ (
                         '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                       )
                       THEN (
-                        REGEXP_MATCH(
-                          TRANSLATE(
-                            TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                            'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                            'abcdefghijklmnopqrstuvwxyz'
-                          ),
-                          '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                        )
+                        REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                       )[3]
                       ELSE NULL
                     END
@@ -80,22 +43,11 @@ SELECT
             ) + COALESCE(
               CAST(SUBSTRING(COALESCE(
                 CASE
-                  WHEN TRANSLATE(
-                    TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                    'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                    'abcdefghijklmnopqrstuvwxyz'
-                  ) ~ (
+                  WHEN "t1"."`plain 0`" ~ (
                     '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                   )
                   THEN (
-                    REGEXP_MATCH(
-                      TRANSLATE(
-                        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                        'abcdefghijklmnopqrstuvwxyz'
-                      ),
-                      '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                    )
+                    REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                   )[4]
                   ELSE NULL
                 END,
@@ -108,22 +60,11 @@ SELECT
                 ELSE 0 + 1 + LENGTH(
                   COALESCE(
                     CASE
-                      WHEN TRANSLATE(
-                        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                        'abcdefghijklmnopqrstuvwxyz'
-                      ) ~ (
+                      WHEN "t1"."`plain 0`" ~ (
                         '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                       )
                       THEN (
-                        REGEXP_MATCH(
-                          TRANSLATE(
-                            TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                            'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                            'abcdefghijklmnopqrstuvwxyz'
-                          ),
-                          '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                        )
+                        REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                       )[4]
                       ELSE NULL
                     END,
@@ -139,42 +80,16 @@ SELECT
           (
             (
               CASE
-                WHEN TRANSLATE(
-                  TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                  'abcdefghijklmnopqrstuvwxyz'
-                ) ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-                THEN CASE
-                  WHEN STARTS_WITH(
-                    TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  )
-                  THEN -1
-                  ELSE 1
-                END * (
+                WHEN "t1"."`plain 0`" ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
+                THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
                   (
                     COALESCE(
                       CAST(SUBSTRING(CASE
-                        WHEN TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ) ~ (
+                        WHEN "t1"."`plain 0`" ~ (
                           '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                         )
                         THEN (
-                          REGEXP_MATCH(
-                            TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                          )
+                          REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                         )[3]
                         ELSE NULL
                       END FROM CASE
@@ -184,22 +99,11 @@ SELECT
                         THEN 0 + 1
                         ELSE 0 + 1 + LENGTH(
                           CASE
-                            WHEN TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ) ~ (
+                            WHEN "t1"."`plain 0`" ~ (
                               '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                             )
                             THEN (
-                              REGEXP_MATCH(
-                                TRANSLATE(
-                                  TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                  'abcdefghijklmnopqrstuvwxyz'
-                                ),
-                                '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                              )
+                              REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                             )[3]
                             ELSE NULL
                           END
@@ -210,22 +114,11 @@ SELECT
                   ) + COALESCE(
                     CAST(SUBSTRING(COALESCE(
                       CASE
-                        WHEN TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ) ~ (
+                        WHEN "t1"."`plain 0`" ~ (
                           '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                         )
                         THEN (
-                          REGEXP_MATCH(
-                            TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                          )
+                          REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                         )[4]
                         ELSE NULL
                       END,
@@ -238,22 +131,11 @@ SELECT
                       ELSE 0 + 1 + LENGTH(
                         COALESCE(
                           CASE
-                            WHEN TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ) ~ (
+                            WHEN "t1"."`plain 0`" ~ (
                               '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                             )
                             THEN (
-                              REGEXP_MATCH(
-                                TRANSLATE(
-                                  TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                                  'abcdefghijklmnopqrstuvwxyz'
-                                ),
-                                '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                              )
+                              REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                             )[4]
                             ELSE NULL
                           END,
@@ -280,42 +162,16 @@ SELECT
       CAST((
         (
           CASE
-            WHEN TRANSLATE(
-              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-              'abcdefghijklmnopqrstuvwxyz'
-            ) ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
-            THEN CASE
-              WHEN STARTS_WITH(
-                TRANSLATE(
-                  TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                  'abcdefghijklmnopqrstuvwxyz'
-                ),
-                '-'
-              )
-              THEN -1
-              ELSE 1
-            END * (
+            WHEN "t1"."`plain 0`" ~ '^(?:-[0-9]{1,13}|[+]?[0-9]{1,14})(?:[.][0-9]{0,20})?$'
+            THEN CASE WHEN STARTS_WITH("t1"."`plain 0`", '-') THEN -1 ELSE 1 END * (
               (
                 COALESCE(
                   CAST(SUBSTRING(CASE
-                    WHEN TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ) ~ (
+                    WHEN "t1"."`plain 0`" ~ (
                       '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                     )
                     THEN (
-                      REGEXP_MATCH(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                      )
+                      REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                     )[3]
                     ELSE NULL
                   END FROM CASE
@@ -325,22 +181,11 @@ SELECT
                     THEN 0 + 1
                     ELSE 0 + 1 + LENGTH(
                       CASE
-                        WHEN TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ) ~ (
+                        WHEN "t1"."`plain 0`" ~ (
                           '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                         )
                         THEN (
-                          REGEXP_MATCH(
-                            TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                          )
+                          REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                         )[3]
                         ELSE NULL
                       END
@@ -351,22 +196,11 @@ SELECT
               ) + COALESCE(
                 CAST(SUBSTRING(COALESCE(
                   CASE
-                    WHEN TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ) ~ (
+                    WHEN "t1"."`plain 0`" ~ (
                       '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                     )
                     THEN (
-                      REGEXP_MATCH(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                      )
+                      REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                     )[4]
                     ELSE NULL
                   END,
@@ -379,22 +213,11 @@ SELECT
                   ELSE 0 + 1 + LENGTH(
                     COALESCE(
                       CASE
-                        WHEN TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ) ~ (
+                        WHEN "t1"."`plain 0`" ~ (
                           '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
                         )
                         THEN (
-                          REGEXP_MATCH(
-                            TRANSLATE(
-                              TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                              'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                              'abcdefghijklmnopqrstuvwxyz'
-                            ),
-                            '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')'
-                          )
+                          REGEXP_MATCH("t1"."`plain 0`", '(' || '^([+-]?)([0-9]+)[.]?([0-9]*)$' || ')')
                         )[4]
                         ELSE NULL
                       END,
@@ -411,11 +234,7 @@ SELECT
       ) % 1000000 AS DOUBLE PRECISION) / 1000000.0
     ),
     CASE
-      WHEN TRANSLATE(
-        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-        'abcdefghijklmnopqrstuvwxyz'
-      ) ~ '^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))$'
+      WHEN "t1"."`plain 0`" ~ '^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))$'
       THEN CAST('1970-01-01 00:00:00' AS TIMESTAMP(6)) + MAKE_INTERVAL(
         0,
         0,
@@ -429,20 +248,12 @@ SELECT
               CAST(EXTRACT(epoch FROM CAST(MAKE_DATE(
                 CAST(COALESCE(
                   CAST(CASE
-                    WHEN TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ) ~ (
+                    WHEN "t1"."`plain 0`" ~ (
                       '(' || '^(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})$' || ')'
                     )
                     THEN (
                       REGEXP_MATCH(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
+                        "t1"."`plain 0`",
                         '(' || '^(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})$' || ')'
                       )
                     )[2]
@@ -464,4 +275,13 @@ SELECT
       ELSE CAST(NULL AS TIMESTAMP(6))
     END
   ) AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRANSLATE(
+      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      'abcdefghijklmnopqrstuvwxyz'
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"

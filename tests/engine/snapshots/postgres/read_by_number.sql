@@ -1,144 +1,46 @@
 SELECT
   CASE
-    WHEN NULLIF(
-      TRANSLATE(
-        TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-        'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-        'abcdefghijklmnopqrstuvwxyz'
-      ),
-      '-'
-    ) ~ '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$'
-    THEN COALESCE(
-      NULLIF(
-        CAST(REPLACE(
-          REPLACE(
+    WHEN "t1"."`plain 0`" IN ('-')
+    THEN CAST(NULL AS DOUBLE PRECISION)
+    ELSE CASE
+      WHEN "t1"."`plain 0`" ~ '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+)(?:[,][0-9]*)?|[,][0-9]+)[    ]?(?:eur|€)?$'
+      AND (
+        LENGTH("t1"."`plain 0`") <= 300
+      )
+      THEN COALESCE(
+        NULLIF(
+          CAST(REPLACE(
             REPLACE(
-              COALESCE(
-                CASE
-                  WHEN NULLIF(
-                    TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ) ~ (
-                    '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                  )
-                  THEN (
-                    REGEXP_MATCH(
-                      NULLIF(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '-'
-                      ),
-                      '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                    )
-                  )[2]
-                  ELSE NULL
-                END,
-                ''
-              ) || COALESCE(
-                CASE
-                  WHEN NULLIF(
-                    TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ) ~ (
-                    '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                  )
-                  THEN (
-                    REGEXP_MATCH(
-                      NULLIF(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '-'
-                      ),
-                      '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                    )
-                  )[3]
-                  ELSE NULL
-                END,
-                ''
-              ) || COALESCE(
-                CASE
-                  WHEN NULLIF(
-                    TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ) ~ (
-                    '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                  )
-                  THEN (
-                    REGEXP_MATCH(
-                      NULLIF(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '-'
-                      ),
-                      '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                    )
-                  )[4]
-                  ELSE NULL
-                END,
-                ''
-              ) || COALESCE(
-                CASE
-                  WHEN NULLIF(
-                    TRANSLATE(
-                      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                      'abcdefghijklmnopqrstuvwxyz'
-                    ),
-                    '-'
-                  ) ~ (
-                    '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                  )
-                  THEN (
-                    REGEXP_MATCH(
-                      NULLIF(
-                        TRANSLATE(
-                          TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
-                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-                          'abcdefghijklmnopqrstuvwxyz'
-                        ),
-                        '-'
-                      ),
-                      '(' || '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3}){1,65}|[0-9]{1,200})(?:[,][0-9]{0,200})?|[,][0-9]{1,200})[    ]?(?:eur|€)?$' || ')'
-                    )
-                  )[5]
-                  ELSE NULL
-                END,
+              REPLACE(
+                REGEXP_REPLACE(
+                  "t1"."`plain 0`",
+                  '^(?:([+-]?)(?:eur|€)[    ]?|(?:eur|€)[    ]?([+-])|([+-]?))([0-9]{1,8}(?:[,][0-9]{0,20})?[eE][+-]?[12]?[0-9]{1,2}|(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+)(?:[,][0-9]*)?|[,][0-9]+)[    ]?(?:eur|€)?$',
+                  '\1\2\3\4',
+                  'g'
+                ),
+                '.',
                 ''
               ),
-              '.',
+              '+',
               ''
             ),
-            '+',
-            ''
-          ),
-          ',',
-          '.'
-        ) AS DOUBLE PRECISION),
+            ',',
+            '.'
+          ) AS DOUBLE PRECISION),
+          0.0
+        ),
         0.0
-      ),
-      0.0
-    )
-    ELSE CAST(NULL AS DOUBLE PRECISION)
+      )
+      ELSE CAST(NULL AS DOUBLE PRECISION)
+    END
   END AS "c"
-FROM "records" AS "t0"
+FROM (
+  SELECT
+    "t0"."c",
+    TRANSLATE(
+      TRIM('' || ' ' || CHR(  9) || CHR(  10) || CHR(  13) || CHR(  11) || CHR(  12) FROM TEXTIN(TEXTOUT(CAST("t0"."c" AS VARCHAR)))),
+      'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      'abcdefghijklmnopqrstuvwxyz'
+    ) AS "`plain 0`"
+  FROM "records" AS "t0"
+) AS "t1"
