@@ -29,7 +29,7 @@ def one(old: Any, new: Any, **columns: Any) -> str:
 
 def test_rules_that_stay_are_not_mentioned() -> None:
     rules = {"adults": am.Policy("age >= 18"), "rare": am.AnomalyModel(["age"], radius=1, beta=10)}
-    assert said(declare(rules), declare(rules, bmi=am.Interval(10, 80))) == []
+    assert said(declare(rules), declare(rules, bmi=am.Interval(10, 60))) == []
 
 
 def test_a_loosened_policy_names_whom_it_no_longer_protects() -> None:
@@ -51,7 +51,8 @@ def test_a_policy_that_protects_others_than_before_is_not_called_narrower() -> N
 
 def test_a_policy_means_something_else_when_its_columns_do() -> None:
     policy = am.Policy("age >= 18")
-    text = one(policy, policy, age=am.Interval(0, 130))
+    column, text = said(declare({"rule": policy}), declare({"rule": policy}, age=am.Interval(0, 130)))
+    assert column.startswith("column age changed")
     assert text.startswith("rule rule changed with age: from now on answers that cite it leave unprotected")
 
 
@@ -100,3 +101,30 @@ def test_rules_of_any_kind_are_said_to_protect_nobody_from_whoever_asks() -> Non
     (narrowed,) = said(declare("any"), declare(named))
     assert narrowed.startswith("rules narrowed from any")
     assert said(declare("any"), declare("any", bmi=am.Interval(10, 80))) == []
+
+
+WARDS = am.Categories(["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_said"),
+    [
+        (WARDS, am.Categories(["A", "B", "Z"]), True),
+        (WARDS, am.Categories(["A"]), False),
+        (WARDS, am.Categories(["A", "B"], read=am.Reading(same={"A": ["a1"]})), True),
+        (WARDS, am.Opaque(), True),
+        (am.Interval(0, 10), am.Interval(1, 9), False),
+        (am.Interval(0, 10), am.Interval(0, 11), True),
+        (am.Timestamps("2020-01-01", "2021-01-01"), am.Timestamps("2020-01-01", "2022-01-01"), True),
+    ],
+)
+def test_a_column_that_holds_more_is_named_where_a_policy_may_publish_it(
+    old: Any, new: Any, is_said: bool
+) -> None:
+    adults = {"adults": am.Policy("age >= 18")}
+    texts = said(declare(adults, ward=old), declare(adults, ward=new))
+    assert [
+        text.startswith("column ward changed: from now on records may be published") for text in texts
+    ] == ([True] if is_said else [])
+    rare = {"rare": am.AnomalyModel(["age"], radius=1, beta=10)}
+    assert said(declare(rare, ward=old), declare(rare, ward=new)) == []

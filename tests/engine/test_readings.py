@@ -458,3 +458,45 @@ def test_what_is_there_and_means_no_null_and_cannot_be_read_is_unreadable() -> N
         )
         listed = collect(table.select(lost=table[lost_column(0)]))["lost"].to_pylist()
         assert listed == [False] * (len(values) - lost) + [True] * lost
+
+
+BERLIN = Timestamps(*ALWAYS, read=Reading(zone="Europe/Berlin"))
+
+
+@pytest.mark.parametrize("number", [2**63 - 2, 2 - 2**63, 9 * 10**18, 253402300800000000 * 3])
+def test_a_moment_of_the_whole_world_at_the_end_of_what_an_engine_holds_is_null(number: int) -> None:
+    table = pa.table({"d": pa.array([0, number], pa.timestamp("us", tz="UTC"))})
+    read = collect(Dataset(table, name="t", columns={"d": BERLIN}).table)["d"].to_pylist()
+    assert read == [datetime(1970, 1, 1, 1), None]
+
+
+def test_a_marker_with_a_fraction_means_nothing_in_a_column_of_whole_numbers() -> None:
+    table = pa.table({"c": pa.array([1, 2, 2**53 + 1], pa.int64())})
+    domain = Categories([1, 2], read=Reading(nulls=["0.5", "2"]))
+    assert collect(Dataset(table, name="t", columns={"c": domain}).table)["c"].to_pylist() == [
+        1,
+        None,
+        2**53 + 1,
+    ]
+
+
+def test_a_declared_value_with_spaces_around_it_is_itself_where_texts_are_trimmed() -> None:
+    table = pa.table({"c": [" A", "A", "B "]})
+    domain = Categories([" A", "B"], read=Reading(trim=True))
+    assert collect(Dataset(table, name="t", columns={"c": domain}).table)["c"].to_pylist() == [
+        " A",
+        " A",
+        "B",
+    ]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_parquet_column_of_milliseconds_does_not_fit_because_one_row_could_fail_all(
+    tmp_path: Path, zone: str | None
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"d": pa.array([0], pa.timestamp("ms", tz=zone)), "e": [1.0]}), path)
+    columns = {"d": BERLIN, "e": Unbounded()}
+    first, second = Dataset(path, name="t", columns=columns).check()
+    assert "microseconds" in (first.problem or "")
+    assert second.problem is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an amendment of rules, or of the columns that they look at, means for whom they protect."""
+"""What an amendment of rules, or of columns, means for whom rules protect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Domain, read_domain
+from anonymaly.declare.domain import Categories, Domain, Interval, Timestamps, read_domain
 from anonymaly.declare.rules import AnomalyModel, Policy, Rule, SameContexts, read_rule
 from anonymaly.declare.sensitivity import is_relaxation
 from anonymaly.promise import Relation, SensitiveRecords, SensitiveUnderPolicy
@@ -38,6 +38,7 @@ def effects(before: Mapping[str, Any], rules: Mapping[str, Any] | str, now: Decl
     if isinstance(rules, str):
         return
     columns = {name: read_domain(item, field=name) for name, item in before["columns"].items()}
+    yield from _published(columns, now)
     for name in sorted(rules.keys() | now.rules.keys()):
         new = now.rules.get(name)
         if new is None:
@@ -48,6 +49,33 @@ def effects(before: Mapping[str, Any], rules: Mapping[str, Any] | str, now: Decl
             old = read_rule(rules[name], field=name)
             if old != new or any(columns[item] != now.columns[item] for item in _looks_at(new, now.columns)):
                 yield f"rule {name} {_changed(name, old, columns, new, now)}"
+
+
+def _published(columns: Columns, now: Declaration) -> Iterator[str]:
+    """Say of which columns other values may be published from now on: undeclared ones never are."""
+    if not any(isinstance(rule, Policy) for rule in now.rules.values()):
+        return
+    for name in sorted(columns.keys() & now.columns.keys()):
+        old, new = columns[name], now.columns[name]
+        if old != new and not _holds_no_more(old, new):
+            yield (
+                f"column {name} changed: from now on records may be published with values that were "
+                "undeclared, or read otherwise, and made them sensitive until now"
+            )
+
+
+def _holds_no_more(old: Domain, new: Domain) -> bool:
+    """Say whether a domain is known to hold nothing that another did not; both read values alike."""
+    if type(old) is not type(new) or old.reading != new.reading:
+        return False
+    match old, new:
+        case Categories(), Categories():
+            return set(new.values) <= set(old.values)
+        case Interval(), Interval():
+            return old.low <= new.low and new.high <= old.high
+        case Timestamps(), Timestamps():
+            return old.start <= new.start and new.end <= old.end
+    return old == new
 
 
 def _changed(name: str, old: Rule, columns: Columns, new: Rule, now: Declaration) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from anonymaly.ask.binding import Binding, Choices, Measure, shown_number
-from anonymaly.ask.odds import Odds
+from anonymaly.ask.odds import HOLDS, Odds
 from anonymaly.ask.plan_picture import bar, picture
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import LARGEST, to_text
@@ -86,6 +86,7 @@ class Plan:
             "lines": [line.to_dict() for line in self.lines],
             "choices": None if self.choices is None else self.choices.to_dict(),
             "odds": None if self.odds is None else [odds.to_dict() for odds in self.odds],
+            "holds": HOLDS,
             "guarantee": self.guarantee.to_dict(),
         }
 
@@ -98,13 +99,18 @@ class Plan:
         several = "question" if self.questions == 1 else "questions"
         left = f"ε = {to_text(self.remaining)} remains, enough for {self.questions:,} such {several}"
         least = "" if self.wanted is None else f": the least that gives an error of at most {self.wanted:g}"
-        odds = self.odds
+        in_odds = [
+            (name, f"{odds}{then}")
+            for name, odds, then in zip(
+                ("in odds", "the whole budget"), self.odds or (), ("", f"; {HOLDS}"), strict=False
+            )
+        ]
         return [
             ("ε", f"{to_text(self.query.cost)}{least}"),
             ("error", str(self.measure)),
             ("budget", left),
             ("protected", self.guarantee.relation.protects()),
-            *([] if odds is None else [("in odds", str(odds[0])), ("the whole budget", str(odds[1]))]),
+            *in_odds,
         ]
 
     def _table(self) -> list[list[str]]:

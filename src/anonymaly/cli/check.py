@@ -27,6 +27,10 @@ OPEN_QUOTES = (
     "noise hides that; copy the table to Parquet if anybody else can write into it"
 )
 
+ODD_BYTES = (
+    "in UTF-16 one byte too few or too many in one record changes how all lines after it are read, and no "
+    "noise hides that; copy the table to UTF-8 or Parquet if anybody else can write into it"
+)
 
 READY = """\
 ready
@@ -35,7 +39,7 @@ first charge: {look}"""
 
 
 def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
-    """Check the manifest, its rules, the table's columns and the ledger; read no rows, spend nothing."""
+    """Check the manifest, its rules, the table's columns and the ledger; look at no values, spend nothing."""
     declared, folder = Manifest.load(manifest), Path(manifest).parent
     dataset = declared.dataset(folder)
     lines = dataset.check()
@@ -47,9 +51,12 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
     # Questions of other packages: whose they are, or why they cannot be asked.
     missing = {name: catalogue.problem(name) for name in declared.questions}
     others = {name: catalogue.origin(name) for name in declared.questions if missing[name] is None}
-    warnings = [*_trivial_policies(dataset.declaration), *filter(None, missing.values())]
-    if dataset.line_breaks:
-        warnings.append(OPEN_QUOTES)
+    dangers = {OPEN_QUOTES: dataset.line_breaks, ODD_BYTES: declared.file.get("encoding") == "utf-16"}
+    warnings = [
+        *_trivial_policies(dataset.declaration),
+        *filter(None, missing.values()),
+        *(text for text, applies in dangers.items() if applies),
+    ]
     if as_json:
         say_json(
             {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anonymaly.ask.odds import Odds
+from anonymaly.ask.odds import HOLDS, Odds
 from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
@@ -292,8 +292,9 @@ BUDGETS: Mapping[str, Start] = {
     "analyst": Start(
         "budget", "2", "for all analysts together: those who may talk to each other count as one"
     ),
-    "public": Start("budget", "1", f"for all that is ever published of this table; {Odds(to_nano(1))}"),
+    "public": Start("budget", "1", "for all that is ever published of this table"),
 }
+IN_ODDS = f"{Odds(to_nano(1), persons=False)}; {HOLDS}"
 MORE_THAN_NEEDED = "it protects everyone, which is more than you asked for"
 
 
@@ -319,6 +320,8 @@ def advise(*, asks: str, protect: str, leaves: str, manifest: str = MANIFEST) ->
         found, notes = NO_GROUP, list(NO_GROUP.notes)
     if found.promise is EVERYONE and protect != "everyone":
         notes.append(MORE_THAN_NEEDED)
+    if asks == "public" and found.promise is EVERYONE:
+        notes.append(IN_ODDS)
     starts = found.starts if leaves == "stream" or found.question is None else (*found.starts, BUDGETS[asks])
     return Advice(
         question=found.question,

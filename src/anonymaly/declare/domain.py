@@ -210,8 +210,8 @@ class Categories(DeclaredColumn):
 
     @property
     def reading(self) -> Reading | None:
-        """How the engine reads the column; where letters are folded, each value is a spelling of itself."""
-        if self.read is None or not (self.read.fold and self.of_text):
+        """How the engine reads the column; where texts are changed, each value is a spelling of itself."""
+        if self.read is None or not ((self.read.fold or self.read.trim) and self.of_text):
             return self.read
         spellings = dict(self.read.same)
         same = {str(value): spellings.get(str(value), ()) for value in self.values}

@@ -101,6 +101,22 @@ def refuse_wide_files(files: Sequence[str]) -> None:
         _refuse_wide(file, pq.read_metadata(file).num_columns)
 
 
+def columns_in_milliseconds(files: Sequence[str]) -> set[str]:
+    """Return the columns of Parquet files whose moments are in milliseconds.
+
+    DuckDB fails to read one that is beyond its own calendar, whatever is asked of it, and whether a question
+    fails must not depend on a row.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return {
+        field.name
+        for file in files
+        for field in pq.read_schema(file)
+        if str(field.type).startswith("timestamp[ms")
+    }
+
+
 def _refuse_wide(path: str, columns: int) -> None:
     if columns > MOST_COLUMNS:
         raise SchemaError(

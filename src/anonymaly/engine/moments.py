@@ -7,7 +7,6 @@ All of it is regular expressions and arithmetic with whole numbers that no value
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import ibis
@@ -27,7 +26,7 @@ _UNITS = {"seconds": 1, "milliseconds": 1_000, "microseconds": _PER_SECOND}
 _DIGITS_AFTER, _DIGITS_BEFORE = 11, 10
 
 # A zone may move a moment by a day, which must not leave the calendar; infinity is in none.
-_CALENDAR = (datetime.min.replace(year=2), datetime.max.replace(year=9998))
+_ENDS = ("0002-01-01 00:00:00+00", "9998-12-31 00:00:00+00")
 
 _in_utc = ibis.udf.scalar.builtin(
     lambda zone, moment: ...,
@@ -58,8 +57,10 @@ def read_unix(column: ir.NumericValue, reading: Reading, engine: Engine) -> ir.T
 
 def read_zoned(column: ir.TimestampValue, reading: Reading, engine: Engine) -> ir.TimestampValue:
     """Return moments of the whole world, which the engine holds as such, on the clock of the zone."""
-    moment = _in_utc("UTC", column)
-    kept = ibis.cases((moment.between(*_CALENDAR), moment), else_=ibis.null(moment.type()))
+    # Compared first: DuckDB fails to convert moments at the end of what it can hold.
+    low, high = (ibis.literal(end).cast(column.type()) for end in _ENDS)
+    within = ibis.cases((column.between(low, high), column), else_=ibis.null(column.type()))
+    kept = _in_utc("UTC", within)
     # Whole seconds first: not every engine's seconds are whole, and a fraction must not be rounded up.
     second = kept.truncate("s").epoch_seconds().cast("int64")
     return engine.later(kept, _offset(second, reading, engine))

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
 from anonymaly.engine.encodings import TextFile, exact_paths, in_utf_8
-from anonymaly.engine.files import FileKind, common_header, find_files, kind_of_files, refuse_wide_files
+from anonymaly.engine.files import (
+    FileKind,
+    columns_in_milliseconds,
+    common_header,
+    find_files,
+    kind_of_files,
+    refuse_wide_files,
+)
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.statements import EngineFailure, collect, one_at_a_time
@@ -53,6 +60,7 @@ class Source:
         # if that type does not fit, they are read as text.
         self._loose: dict[str, str] = {}
         self._process = os.getpid()
+        self._in_milliseconds: set[str] = set()
         self._source = self._accept(source, needed)
         for field, given in (("line_breaks", line_breaks), ("file", self._file != TextFile())):
             if given and self._file_kind != "text":
@@ -141,6 +149,8 @@ class Source:
         found = self.table().schema()
         if name not in found:
             return "is not in the table"
+        if name in self._in_milliseconds:
+            return "holds moments in milliseconds, not all of which can be read; copy them in microseconds"
         # Text files have no types, so every value arrives as text and is read as declared.
         fits = self._file_kind == "text" or name in self._loose or view.fits(found[name], kind, reading)
         return None if fits else f"the table has {found[name]}, which does not fit"
@@ -213,6 +223,7 @@ class Source:
                 return engine.open_text(files, names, delimiter, line_breaks=self._line_breaks)
             case "parquet":
                 refuse_wide_files(find_files(source))
+                self._in_milliseconds = columns_in_milliseconds(find_files(source))
                 opened, self._loose = engine.open_parquet(exact_paths(find_files(source)))
                 return opened
             case None:

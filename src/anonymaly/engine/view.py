@@ -221,7 +221,9 @@ def _read_values(
         return moments.read_zoned(column, reading, engine)
     value = read_as(column, kind, engine, from_file=from_file)
     for marker in _marking_numbers(reading) if value.type().is_numeric() else ():
-        value = value.nullif(_number(marker))
+        # A fraction is no whole number, and compared with one it would make the column one of floats.
+        if marker.is_integer() or not value.type().is_integer():
+            value = value.nullif(_number(marker))
     return value
 
 

@@ -1,20 +1,26 @@
 SELECT
-  CASE
-    WHEN TIMEZONE('UTC', "t0"."c") BETWEEN MAKE_TIMESTAMP(2, 1, 1, 0, 0, 0.0) AND MAKE_TIMESTAMP(9998, 12, 31, 23, 59, 59.999999)
-    THEN TIMEZONE('UTC', "t0"."c")
-    ELSE CAST(NULL AS TIMESTAMP(6))
-  END + TO_SECONDS(
+  TIMEZONE(
+    'UTC',
+    CASE
+      WHEN "t0"."c" BETWEEN CAST('0002-01-01 00:00:00+00' AS TIMESTAMPTZ) AND CAST('9998-12-31 00:00:00+00' AS TIMESTAMPTZ)
+      THEN "t0"."c"
+      ELSE CAST(NULL AS TIMESTAMPTZ)
+    END
+  ) + TO_SECONDS(
     LIST_EXTRACT(
       LIST_APPLY(
         CAST([
           CAST(EPOCH(
             CAST(DATE_TRUNC(
               'SECOND',
-              CASE
-                WHEN TIMEZONE('UTC', "t0"."c") BETWEEN MAKE_TIMESTAMP(2, 1, 1, 0, 0, 0.0) AND MAKE_TIMESTAMP(9998, 12, 31, 23, 59, 59.999999)
-                THEN TIMEZONE('UTC', "t0"."c")
-                ELSE CAST(NULL AS TIMESTAMP(6))
-              END
+              TIMEZONE(
+                'UTC',
+                CASE
+                  WHEN "t0"."c" BETWEEN CAST('0002-01-01 00:00:00+00' AS TIMESTAMPTZ) AND CAST('9998-12-31 00:00:00+00' AS TIMESTAMPTZ)
+                  THEN "t0"."c"
+                  ELSE CAST(NULL AS TIMESTAMPTZ)
+                END
+              )
             ) AS TIMESTAMP)
           ) AS BIGINT)
         ] AS BIGINT[]),
