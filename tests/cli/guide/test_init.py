@@ -181,3 +181,17 @@ def test_an_answer_that_means_nothing_is_explained_and_nothing_is_written(
     assert field in done.stderr
     assert said in done.stderr
     assert not (folder / "new.yaml").exists()
+
+
+def test_the_last_day_that_is_named_is_meant_to_its_end_where_times_are_written(
+    run: Run, folder: Path
+) -> None:
+    (folder / "visits.csv").write_text(
+        "seen,born\n31.12.2020 18:30,13.05.1987\n30.12.2020 08:15,14.05.1987\n", "utf-8"
+    )
+    days = "2020-01-01 to 2020-12-31"
+    done = run("init", "visits.csv", "--answer", f"columns.seen={days}", "--answer", f"columns.born={days}")
+    assert done.returncode == 0, done.stderr
+    columns = _columns(folder / "visits.yaml")
+    assert str(columns["seen"]["end"]) == "2020-12-31 23:59:59.999999"
+    assert str(columns["born"]["end"]) == "2020-12-31"

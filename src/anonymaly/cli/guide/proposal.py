@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,6 +25,7 @@ from anonymaly.engine.dates import ISO
 
 OUT = "out"  # the type of a column that no question sees
 EXAMPLE, AMBIGUOUS = datetime(2020, 12, 31, 18, 30), datetime(2020, 4, 3)
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EVERY_DAY = {"start": "1900-01-01", "end": "2099-12-31"}
 
 
@@ -54,7 +56,16 @@ class Proposal:
     def declared(self) -> dict[str, Any]:
         """Return the column's declaration as the manifest holds it."""
         declared = {"type": self.type, **self.fields}
+        if self.type == "timestamps" and self._has_times and _DAY.fullmatch(str(self.fields.get("end"))):
+            # Whoever names a last day means all of it; to a manifest a day is its first moment.
+            declared["end"] = f"{self.fields['end']} 23:59:59.999999"
         return {**declared, "read": self.read} if self.read else declared
+
+    @property
+    def _has_times(self) -> bool:
+        """Whether the column's values may say a time of a day."""
+        formats = self.read.get("dates", [ISO])
+        return "unix" in self.read or any(form == ISO or re.search("%[HI]", form) for form in formats)
 
     def without_suggestions(self) -> Proposal:
         """Return the proposal with a "?" wherever only the column's name suggests what is public."""
