@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,11 +23,13 @@ from anonymaly.cli.scored import Scored, Wanted, kinds_of, read_rule
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Opaque
+from anonymaly.declare.domain import Interval, Opaque, Unbounded
 from anonymaly.errors import InputError
 from anonymaly.questions.score.binding import ScoreBinding
+from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.missing import MISSING, refuse_missing
 from anonymaly.questions.score.mixed_space import MixedSpace
+from anonymaly.questions.score.options import METHOD_OPTIONS
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.value import Model
 
@@ -63,6 +66,7 @@ Top = Annotated[
     int | None,
     typer.Option("--top", min=1, max=10_000, help="Print the records that score highest; 10 with --reasons."),
 ]
+NUMBERS = Interval | Unbounded
 SCORE, UNUSUAL = "score", "unusual"
 USUAL_TOP = 10
 
@@ -89,7 +93,9 @@ def score(
         refuse_files(preview=asked.preview, output=output, model=model)
         say_rehearsal(
             asked.manifest,
-            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
+            lambda declaration: asked.kind(
+                **{**_columns(declaration, asked.fields, records), **asked.fields}
+            ),
             asked.as_json,
         )
         return
@@ -100,7 +106,7 @@ def score(
         report["value"] = dict(released.describe())
     else:
         curator = Curator.open(asked.manifest)
-        query = asked.kind(**{**_defaults(curator.declaration), **asked.fields})
+        query = asked.kind(**{**_columns(curator.declaration, asked.fields, records), **asked.fields})
         if asked.preview:
             preview = curator.preview(query, repeat=asked.repeat)
             say_json(preview.to_dict()) if asked.as_json else say(str(preview))
@@ -132,11 +138,28 @@ def score(
 
 
 def _defaults(declaration: Declaration) -> dict[str, Any]:
-    """Return all columns that can be compared, for an asker who named none."""
+    """Return the columns for an asker who named none."""
+    return _columns(declaration, {}, None)
+
+
+def _columns(declaration: Declaration, fields: Mapping[str, Any], records: Path | None) -> dict[str, Any]:
+    """Return all numbers and, where the method takes them, the other columns that can be compared.
+
+    Of these only those that the file of new records has, if there is one: such a file was enough before there
+    was a method for them.
+    """
+    numbers = [name for name, domain in declaration.columns.items() if isinstance(domain, NUMBERS)]
+    of_numbers = fields.get("method") is not None or not set(fields).isdisjoint(METHOD_OPTIONS["grid"])
+    if (of_numbers and fields.get("method") != MixedMethod.name) or "columns" in fields:
+        return {"columns": numbers}
+    there = None if records is None else RecordFile(records, {}).names
     compared = [
         name
         for name, domain in declaration.columns.items()
-        if not isinstance(domain, Opaque) and name != declaration.person
+        if name in numbers
+        or (
+            not isinstance(domain, Opaque) and name != declaration.person and (there is None or name in there)
+        )
     ]
     return {"columns": compared}
 

@@ -117,7 +117,7 @@ def test_one_record_more_changes_each_histogram_by_one(seed: int) -> None:
     method = MixedMethod(5, space().places, bins=4, pair_bins=3, sketches=3, side=2, coins=seed)
     both = pd.concat([FRAME, more.astype(FRAME.dtypes)], ignore_index=True)
     one, other = (
-        method._arrays(collect(method.count(space().cube(table(frame).table)))) for frame in (FRAME, both)
+        method.exact(collect(method.count(space().cube(table(frame).table)))) for frame in (FRAME, both)
     )
     changed = [int(np.abs(left - right).sum()) for left, right in zip(one, other, strict=True)]
     assert changed == [5, 10, 3]

@@ -59,7 +59,7 @@ def test_the_parts_of_a_record_sum_to_its_score(model: am.Model) -> None:
 
 
 CHANGES: list[tuple[dict[str, Any], tuple[str, ...], str]] = [
-    ({"ward": "C"}, ("ward",), "ward C: under 1 % of the records have it|ward C: about 0"),
+    ({"ward": "C"}, ("ward",), r"ward C: (under|about) 0\.\d+ % of the records have it"),
     ({"ward": "X"}, ("ward",), r"ward \(elsewhere\): (under|about) "),
     ({"age": 95.0}, ("age",), "age 95: .* of the records lie between"),
     ({"pay": 500_000.0}, ("pay",), "pay 200,000 or more: .* of the records lie between .* and 200,000"),

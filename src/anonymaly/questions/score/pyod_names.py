@@ -36,17 +36,12 @@ class PyodNames:
 
     def __init__(self, model: Model, public_rows: Any = None, *, missing: Missing = "skip") -> None:
         self._model, self._missing = model, missing
+        if model.threshold is not None:
+            self.threshold_ = model.threshold  # the score above which a record is an outlier
         if public_rows is not None:
             self.decision_scores_: Floats = self.decision_function(public_rows)
             if model.threshold is not None:
                 self.labels_ = (self.decision_scores_ > model.threshold).astype(np.int64)
-
-    @property
-    def threshold_(self) -> float:
-        """The score above which a record is an outlier."""
-        if self._model.threshold is None:
-            raise _none("threshold_", "Ask with contamination=…, or call model.with_quantile(0.05).")
-        return self._model.threshold
 
     @property
     def contamination(self) -> float | None:
@@ -59,11 +54,14 @@ class PyodNames:
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:  # noqa: N803
         """Return 1 for records above the threshold and 0 for all others."""
-        return (self.decision_function(X) > self.threshold_).astype(np.int64)
+        threshold: float = self.threshold_
+        return (self.decision_function(X) > threshold).astype(np.int64)
 
     def __getattr__(self, name: str) -> Any:
         if name in OF_PUBLIC_ROWS:
             raise _none(name, "The reference records are private; give rows that are public as public_rows=.")
+        if name == "threshold_":
+            raise _none(name, "Ask with contamination=…, or call model.with_quantile(0.05).")
         raise AttributeError(name)
 
     def __repr__(self) -> str:

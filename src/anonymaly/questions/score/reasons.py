@@ -91,7 +91,7 @@ class Reasons(Sequence[Reason]):
     >>> model = am.simulate(query, table, seed=0).value
     >>> (reason,) = model.reasons([{"age": 31, "ward": "A"}, {"age": 31, "ward": "C"}]).top(1)
     >>> reason.row, reason.parts[0].words
-    (1, 'ward C: under 1 % of the records have it')
+    (1, 'ward C: under 0.6 % of the records have it')
     """
 
     def __init__(
@@ -232,7 +232,7 @@ def _share(share: float, believed: float) -> str:
 
 def _percent(share: float) -> str:
     percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 else f"{max(percent, 0.01):.2g} %"
+    return f"{percent:.0f} %" if percent >= 1 else f"{max(percent, 0.01):.1g} %"
 
 
 def _value(space: Space, axis: int, value: float) -> str:

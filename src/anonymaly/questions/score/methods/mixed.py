@@ -208,7 +208,7 @@ class MixedMethod(ScoringMethod):
 
     def release(self, counts: pa.Table, rate: Fraction, noise: Noise) -> Body:
         """Add two-sided geometric noise to every cell of every histogram, empty ones too."""
-        columns, pairs, sketches = self._arrays(counts)
+        columns, pairs, sketches = self.exact(counts)
         rates = self.rates(rate)
         noisy = [
             noise.add_two_sided_geometric(found, drawn) if drawn else found
@@ -219,7 +219,7 @@ class MixedMethod(ScoringMethod):
             "deviations": np.array(deviations)
         }
 
-    def _arrays(self, counts: pa.Table) -> tuple[Integers, Integers, Integers]:
+    def exact(self, counts: pa.Table) -> tuple[Integers, Integers, Integers]:
         """Return the exact counts of bins, pairs and sketches, each in one list."""
         columns, pairs, sketches = self.layout.arrays(counts)
         binned = [
