@@ -35,7 +35,7 @@ import anonymaly as am
 
 EPSILONS = ("0.1", "0.3", "1", "3")
 REFERENCE = 0.6
-MOST_ROWS = 20_000  # of a table; more would only take longer
+MOST_ROWS = 10_000  # of a table; more would only take longer
 MOST_OUTLIERS = 0.1  # of a table, where its outliers are a whole class
 PEERS = ("5-NN", "IForest", "ECOD", "HBOS")
 PRIVATE: dict[str, dict[str, Any]] = {

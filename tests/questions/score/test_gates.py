@@ -18,7 +18,12 @@ from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.methods.mixed_edges import FINE, equal_edges, next_edges
 from anonymaly.questions.score.methods.mixed_layout import Layout
 
-COLUMNS: dict[str, Any] = {"a": am.Interval(0, 1), "b": am.Interval(0, 1), "kind": am.Categories(["x", "y"])}
+COLUMNS: dict[str, Any] = {
+    "a": am.Interval(0, 1),
+    "b": am.Interval(0, 1),
+    "kind": am.Categories(["x", "y"]),
+    "on": am.Flag(),
+}
 
 
 def frame(rows: int) -> pd.DataFrame:
@@ -28,6 +33,7 @@ def frame(rows: int) -> pd.DataFrame:
             "a": random.normal(0.3, 0.01, rows),
             "b": random.random(rows),
             "kind": random.choice(["x", "y"], rows),
+            "on": random.random(rows) < 0.5,
         }
     )
 
@@ -36,7 +42,7 @@ def bound(
     *, declared: int | None = None, held: int = 50, adjacency: Any = "add_remove", **options: Any
 ) -> Any:
     data = am.Dataset(frame(held), name="t", columns=COLUMNS, rows=declared)
-    query = am.Score(**{"columns": ["a", "b", "kind"], "epsilon": 1, **options})
+    query = am.Score(**{"columns": list(COLUMNS), "epsilon": 1, **options})
     return query.bind(data.with_adjacency(adjacency))
 
 
@@ -48,19 +54,19 @@ def planned(**options: Any) -> MixedMethod:
 
 def test_the_gates_open_by_the_number_that_was_declared_and_not_by_the_length_of_the_table() -> None:
     for held in (50, 5000):
-        assert [planned(declared=rows, held=held).adaptive for rows in (209, 210)] == [False, True]
-        assert [planned(declared=rows, held=held).sketches > 0 for rows in (599, 600)] == [False, True]
+        assert [planned(declared=rows, held=held).adaptive for rows in (279, 280)] == [False, True]
+        assert [planned(declared=rows, held=held).sketches > 0 for rows in (799, 800)] == [False, True]
     assert planned(declared=50, rows=10**4).adaptive, "the question's own number counts first"
 
 
 def test_a_replaced_person_counts_for_half_in_the_gate() -> None:
-    assert not planned(declared=300, adjacency="replace").adaptive
-    assert planned(declared=420, adjacency="replace").adaptive
+    assert not planned(declared=400, adjacency="replace").adaptive
+    assert planned(declared=560, adjacency="replace").adaptive
 
 
 def test_what_each_stage_may_spend_is_fixed_before_any_row_is_read() -> None:
-    assert bound(declared=209).shares == {"model": 10**9}
-    assert bound(declared=210).shares == {"coarse": 150_000_000, "finer": 150_000_000, "model": 700_000_000}
+    assert bound(declared=279).shares == {"model": 10**9}
+    assert bound(declared=280).shares == {"coarse": 150_000_000, "finer": 150_000_000, "model": 700_000_000}
     counted = bound().shares
     assert counted == {
         "records": 20_000_000,
@@ -123,7 +129,7 @@ def test_a_narrow_column_gets_narrow_bins_and_what_is_beside_it_is_odd() -> None
     widths = np.diff(method.edges[0])
     crowded = widths[int(np.searchsorted(method.edges[0], 0.3 * FINE)) - 1]
     assert crowded < FINE / method.bins / 2, "half as wide as an equal bin would be, or less"
-    inside, beside = model.score([[0.3, 0.5, "x"], [0.4, 0.5, "x"]])
+    inside, beside = model.score([[0.3, 0.5, "x", True], [0.4, 0.5, "x", True]])
     assert beside > inside + 1
 
 
@@ -136,7 +142,7 @@ def test_a_model_with_edges_and_directions_is_the_same_after_it_was_saved(tmp_pa
 
 
 def test_directions_place_records_alike_on_the_engine_and_in_numpy() -> None:
-    method = MixedMethod(3, (0, 0, 3), bins=4, pair_bins=0, sketches=5, side=4, coins=12345)
+    method = MixedMethod(4, (0, 0, 3, 2), bins=4, pair_bins=0, sketches=5, side=4, coins=12345)
     model = simulated(200, bins=4, pair_bins=0)
     data = am.Dataset(frame(300), name="t", columns=COLUMNS)
     _, _, sketches = method.layout.arrays(collect(method.count(model.space.cube(data.table))))

@@ -47,7 +47,7 @@ USUAL = {"age": 30.0, "pay": 30_000.0, "ward": "A", "seen": datetime(2024, 6, 1)
 
 @pytest.fixture(scope="module")
 def model() -> am.Model:
-    return model_of(contamination="0.05")
+    return model_of(contamination="0.05", pair_bins=8)
 
 
 def test_the_parts_of_a_record_sum_to_its_score(model: am.Model) -> None:

@@ -19,7 +19,7 @@ from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
-from anonymaly.declare.domain import Categories, Domain, Interval, Unbounded
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Unbounded
 from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
@@ -172,11 +172,11 @@ def score_mixed_case(
 ) -> Case:
     """Return ``score`` of real columns with bins that follow the records: Lemmas 10 to 12."""
     changed = 1 if adjacency == "add_remove" else 2
-    query = kind(columns=["age", "pay", "ward"], pair_bins=0, rows=MIXED_ROWS, epsilon=epsilon)
+    query = kind(columns=["age", "pay", "ward", "old"], pair_bins=0, rows=MIXED_ROWS, epsilon=epsilon)
     return StagesCase(
         name=f"score of mixed columns in three stages, {adjacency}, ε = {query.epsilon}",
         query=query,
-        columns={**COLUMNS, "ward": Categories(["A", "B"])},
+        columns={**COLUMNS, "ward": Categories(["A", "B"]), "old": Flag()},
         records=MIXED_RECORDS,
         sensitivity={
             "coarse": Sensitivity(2 * changed),  # a histogram for each number
@@ -185,19 +185,25 @@ def score_mixed_case(
             "model": Sensitivity(_histograms(query) * changed, _change),
         },
         # Another number in both columns, and another label.
-        worst_pair=((MIXED_RECORDS[0],), () if adjacency == "add_remove" else ({**RECORDS[3], "ward": "B"},)),
+        worst_pair=(
+            (MIXED_RECORDS[0],),
+            () if adjacency == "add_remove" else ({**RECORDS[3], "ward": "B", "old": True},),
+        ),
         adjacency=adjacency,
     )
 
 
 MIXED_ROWS = 20  # that the question says there are, whatever there are
 MIXED_RECORDS: Database = tuple(
-    {**row, "ward": ward} for row, ward in zip(RECORDS, ("A", "B", None, "A", "Z", "B"), strict=True)
+    {**row, "ward": ward, "old": old}
+    for row, ward, old in zip(
+        RECORDS, ("A", "B", None, "A", "Z", "B"), (False, False, None, True, True, True), strict=True
+    )
 )
 
 
 def _histograms(query: Score) -> int:
-    return 3 + sketches_for(MethodFacts(3, to_fraction(query.cost), MIXED_ROWS, (0, 0, 3)))
+    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost), MIXED_ROWS, (0, 0, 3, 2)))
 
 
 def _sorted(stage: Stage) -> Stage:

@@ -126,7 +126,8 @@ class MixedMethod(ScoringMethod):
         last = 1 - 2 * rule.COARSE if adaptive else Fraction(1)
         beside = last * (1 - rule.SKETCH_SHARE) if sketches else last
         if pair_bins is None:
-            pair_bins = rule.pair_bins_for(facts, labels, beside)
+            # Where directions are measured, pairs cost the columns more than they add.
+            pair_bins = 0 if sketches else rule.pair_bins_for(facts, labels, beside)
         pairs = len(rule.paired(labels, pair_bins)) if pair_bins else 0
         if bins is None:
             bins = rule.bins_for(facts, beside * (1 - rule.pair_share(pairs)))

@@ -68,7 +68,8 @@ class MixedParts:
     def pair_tables(self) -> list[Floats]:
         """The parts of each pair."""
         columns, deviation = self.method.dimensions, self.deviations[1]
-        return [tables.pair_table(noisy, deviation, columns) for noisy in self.pairs]
+        adaptive = self.method.adaptive
+        return [tables.pair_table(noisy, deviation, columns, adaptive=adaptive) for noisy in self.pairs]
 
     @cached_property
     def sketch_tables(self) -> Floats:

@@ -26,6 +26,7 @@ ADAPTIVE_FROM, SKETCH_FROM = 70, 200
 COARSE = Fraction(15, 100)  # of the model's ε, for each of the first two stages
 SKETCH_SHARE = Fraction(4, 10)  # of the last stage
 MOST_SKETCHES = 50
+FEWEST_SKETCHED = 4  # columns; of fewer, pairs see as much, and can be put into words
 
 
 def weight(facts: MethodFacts) -> float:
@@ -53,14 +54,15 @@ def is_adaptive(facts: MethodFacts) -> bool:
 
 
 def sketches_for(facts: MethodFacts) -> int:
-    """Return how many sketches the second gate gives: none below it, or of a single number.
+    """Return how many sketches the second gate gives: none below it, or where pairs see as much.
 
     Examples
     --------
     >>> [sketches_for(MethodFacts(4, Fraction(1), records)) for records in (799, 800, 10**6)]
     [0, 6, 50]
     """
-    if facts.numbers < 2 or weight(facts) < SKETCH_FROM * facts.dimensions:
+    few = facts.numbers < 2 or facts.dimensions < FEWEST_SKETCHED
+    if few or weight(facts) < SKETCH_FROM * facts.dimensions:
         return 0
     return min(max(round(math.sqrt(weight(facts) * float(SKETCH_SHARE)) / 3), 3), MOST_SKETCHES)
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 KERNEL = (0.25, 0.5, 0.25)
 SMOOTHED = math.sqrt(sum(weight**2 for weight in KERNEL))  # of a count's deviation, after smoothing
-PAIR_WEIGHT = 4.0  # a pair counts 4/columns, at most fully
-SKETCH_WEIGHT = 0.7  # of the sketches' spread beside that of columns and pairs
+# A pair counts so much divided by the number of columns, at most fully; less beside bins that follow the
+# records, which see more alone. Both, and the next, were chosen on the tuning half of `score_sets.py`.
+PAIR_WEIGHT, PAIR_WEIGHT_BESIDE_ADAPTIVE = 4.0, 2.0
+SKETCH_WEIGHT = 0.35  # of the sketches' spread beside that of columns and pairs
 DRAWN = 400  # points that spreads are measured on
 
 
@@ -64,12 +66,12 @@ def label_table(noisy: Integers, deviation: float) -> Floats:
     return _centred(np.log(held[:-1].mean() + floor) - np.log(held + floor), held)
 
 
-def pair_table(noisy: Integers, deviation: float, columns: int) -> Floats:
+def pair_table(noisy: Integers, deviation: float, columns: int, *, adaptive: bool = False) -> Floats:
     """Return the parts of a pair's cells: how much rarer each is than its row and its column say."""
     held, floor = np.maximum(noisy, 0).astype(np.float64), 1.0 + deviation
     total = max(held.sum(), 1.0)
     expected = held.sum(axis=1, keepdims=True) * held.sum(axis=0, keepdims=True) / total
-    weight = min(1.0, PAIR_WEIGHT / columns)
+    weight = min(1.0, (PAIR_WEIGHT_BESIDE_ADAPTIVE if adaptive else PAIR_WEIGHT) / columns)
     return _centred(weight * (np.log(expected + floor) - np.log(held + floor)), held)
 
 
