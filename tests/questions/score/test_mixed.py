@@ -23,6 +23,7 @@ from anonymaly.noise import Noise
 from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.methods.mixed_layout import FINE
 from anonymaly.questions.score.mixed_space import MixedSpace
+from anonymaly.questions.score.model_file import write_model
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 100),
@@ -312,3 +313,34 @@ def test_points_drawn_from_a_model_are_like_its_records() -> None:
     assert shares[0] / 4000 == pytest.approx((frame["ward"] == "A").mean(), abs=0.03)
     together = (points[:, 0] > 0.5) == (points[:, 3] > 0.5)
     assert together.mean() > 0.9, "columns that go together are drawn together"
+
+
+CHANGED_FILES: list[tuple[str, Any]] = [
+    ("parameters.labels", [0, 3, 4, 2, 2]),
+    ("parameters.labels", [0, 3, 4, 2]),
+    ("parameters.bins", 1),
+    ("parameters.adaptive", 1),
+    ("parameters.edges", [[0, 5, 5, 4096], [0, 4096]]),
+    ("parameters.sketches", 10**6),
+    ("parameters.coins", -1),
+    ("space.labels", [None, ["A", "A"], [1, 2, 3], [False, True], None]),
+    ("space.kinds", ["number", "number", "label", "label", "moment"]),
+    ("method", "marginals"),
+]
+
+
+@pytest.mark.parametrize(("place", "value"), CHANGED_FILES, ids=[f"{n} {v}" for n, v in CHANGED_FILES])
+def test_a_file_that_says_what_no_model_of_real_columns_can_be_is_refused(
+    place: str, value: Any, tmp_path: Path
+) -> None:
+    model = ask(many(60), bins=4, pair_bins=0)
+    about = json.loads(json.dumps(model.describe()))
+    *outer, name = place.split(".")
+    inside = about
+    for step in outer:
+        inside = inside[step]
+    inside[name] = value
+    with open(tmp_path / "m.model", "wb") as file:
+        write_model(file, about, model.body)
+    with pytest.raises(InputError, match="not a model that this version knows"):
+        am.Model.load(tmp_path / "m.model")

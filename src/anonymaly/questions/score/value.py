@@ -23,6 +23,7 @@ from anonymaly.questions.score.methods import METHODS
 from anonymaly.questions.score.methods.method import Body, Scorer, ScoringMethod
 from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.missing import Missing, refuse_missing
+from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.model_file import read_model, write_model
 from anonymaly.questions.score.pyod_names import PyodNames
 from anonymaly.questions.score.reasons import NAMED, Reasons
@@ -254,6 +255,7 @@ class Model:
         try:
             kind, space = METHODS[about["method"]], Space.read(about["space"])
             method = kind.restore(len(space.columns), about["parameters"])
+            _refuse_another_space(method, space)
             promised = about["guarantee"]
             model = cls(
                 method,
@@ -326,6 +328,13 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("not a number")
     return float(value)
+
+
+def _refuse_another_space(method: ScoringMethod, space: Space) -> None:
+    """Raise ValueError where a file's columns are not those that its method has histograms of."""
+    labels = space.places if isinstance(space, MixedSpace) else None
+    if labels != (method.labels if isinstance(method, MixedMethod) else None):
+        raise ValueError("columns of another method")
 
 
 def _whole(value: Any) -> int | None:
