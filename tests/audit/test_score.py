@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from anonymaly.audit.cases.score import SCORE_MUTANTS, score_case, score_stages_case
+from anonymaly.audit.cases.score import (
+    OF_TWO,
+    SCORE_MUTANTS,
+    score_case,
+    score_mixed_case,
+    score_stages_case,
+)
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.report import audit
 
@@ -15,7 +21,7 @@ from anonymaly.audit.report import audit
 SAMPLES, POWER = 1000, 0.5
 CASES: list[dict[str, Any]] = [
     {"audited": audited, "adjacency": adjacency}
-    for audited in ("published", "held", "marginals")
+    for audited in ("published", "held", "marginals", "mixed")
     for adjacency in ("add_remove", "replace")
 ]
 
@@ -36,7 +42,7 @@ def test_the_worst_pair_loses_all_of_epsilon_and_no_pair_more(options: dict[str,
     (loss,) = [finding for finding in report.findings if finding.check == "exact loss"]
     assert loss.passed
     # Of two histograms' four cells two are looked at, and a record that is replaced changes all four.
-    expected = 1 if (options["audited"], options["adjacency"]) == ("marginals", "replace") else 2
+    expected = 1 if options["audited"] in OF_TWO and options["adjacency"] == "replace" else 2
     assert loss.numbers["exact"] == pytest.approx(expected)
 
 
@@ -54,6 +60,14 @@ def test_all_four_stages_replay_alike_on_neighbours(adjacency: Any) -> None:
     report = audit(score_stages_case(epsilon="100", adjacency=adjacency), seed=1, rounds=0, layers=["replay"])
     assert report.passed, str(report)
     assert len([finding for finding in report.findings if finding.power]) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_the_stages_of_mixed_columns_replay_alike_on_neighbours(adjacency: Any) -> None:
+    report = audit(score_mixed_case(epsilon="100", adjacency=adjacency), seed=1, rounds=0, layers=["replay"])
+    assert report.passed, str(report)
+    assert len([finding for finding in report.findings if finding.power]) == 3
 
 
 def test_score_leaves_the_same_ledger_on_the_worst_pair() -> None:

@@ -102,7 +102,8 @@ def test_a_file_without_records_gives_a_file_without_scores(run: Run, folder: Pa
 
 def test_a_preview_spends_nothing_and_json_is_one_document(run: Run) -> None:
     told = json.loads(run("score", "patients.yaml", "--epsilon", "1", "--preview", "--json").stdout)
-    assert (told["cost"], told["shares"]) == ("1", {"records": "0.02", "model": "0.98"})
+    assert told["cost"] == "1"
+    assert told["shares"] == {"records": "0.02", "coarse": "0.147", "finer": "0.147", "model": "0.686"}
     answer = json.loads(run("score", "patients.yaml", "--epsilon", "1", "--json").stdout)
     assert answer["charged"] == "1"
     assert "body" not in answer["value"]
@@ -112,7 +113,10 @@ def test_a_preview_spends_nothing_and_json_is_one_document(run: Run) -> None:
 BAD = [
     ([], 2, "epsilon"),
     (["--epsilon", "9"], 1, "remain"),
-    (["--epsilon", "1", "--columns", "ward"], 2, "needs numbers"),
+    (["--epsilon", "1", "--columns", "ward", "--method", "grid"], 2, "needs numbers"),
+    (["--epsilon", "1", "--missing", "drop"], 2, "skip, refuse, value"),
+    (["--epsilon", "1", "--top", "3"], 2, "records go together"),
+    (["gaps.csv", "--top", "3", "--missing", "refuse", "--epsilon", "1"], 2, "is missing in 1 of 3"),
     (["--epsilon", "1", "--method", "svm"], 2, "no method"),
     (["--epsilon", "1", "--cells", "two"], 2, "cells"),
     (["new.csv", "--epsilon", "1"], 2, "output"),
@@ -138,6 +142,7 @@ def test_bad_input_is_explained_before_anything_is_spent(
     NEW[["age"]].to_csv(folder / "short.csv", index=False)
     (folder / "broken.parquet").write_bytes(b"PAR1")
     (folder / "folder.csv").mkdir()
+    NEW.assign(age=[50.0, None, 20.0]).to_csv(folder / "gaps.csv", index=False)
     run("count", "patients.yaml", "--epsilon", "0.1")
     done = run("score", "patients.yaml", *arguments)
     assert done.returncode == code, done.stdout + done.stderr
@@ -154,7 +159,8 @@ def test_bad_input_is_explained_before_anything_is_spent(
 def test_a_bad_value_in_the_records_leaves_no_half_file(run: Run, folder: Path, age: str, said: str) -> None:
     (folder / "bad.csv").write_text(f"age,bmi\n50,25\n{age},25\n")
     run("count", "patients.yaml", "--epsilon", "0.1")
-    done = run("score", "patients.yaml", "bad.csv", "-o", "scores.csv", "--epsilon", "1")
+    rule = ["--missing", "refuse"]
+    done = run("score", "patients.yaml", "bad.csv", "-o", "scores.csv", "--epsilon", "1", *rule)
     assert done.returncode == 2
     assert said in done.stderr
     assert not [path.name for path in folder.iterdir() if "scores" in path.name or "partial" in path.name]
@@ -165,7 +171,8 @@ def test_a_bad_value_far_into_the_records_says_that_the_model_is_kept(run: Run, 
     ages = np.full(record_files.ROWS + 1, 50.0)
     ages[-1] = np.nan
     pd.DataFrame({"age": ages, "bmi": 25.0}).to_parquet(folder / "late.parquet")
-    done = run("score", "patients.yaml", "late.parquet", "-o", "scores.csv", "--epsilon", "1")
+    rule = ["--missing", "refuse"]
+    done = run("score", "patients.yaml", "late.parquet", "-o", "scores.csv", "--epsilon", "1", *rule)
     assert done.returncode == 2
     assert "is missing" in done.stderr
     assert "charged and is stored" in " ".join(done.stderr.split())
@@ -177,6 +184,7 @@ def test_a_bad_value_far_into_the_records_says_that_the_model_is_kept(run: Run, 
 
 def test_a_model_file_of_another_question_is_not_used_by_mistake(run: Run, folder: Path) -> None:
     run("score", "patients.yaml", "--epsilon", "1", "--model", "m")
+    NEW.assign(ward="A").to_csv(folder / "new.csv", index=False)
     for arguments, said in ((["--epsilon", "2"], "ε = 1"), (["--columns", "age"], "age, bmi")):
         done = run("score", "patients.yaml", "new.csv", "-o", "s.csv", "--model", "m", *arguments)
         assert done.returncode == 2
@@ -186,3 +194,40 @@ def test_a_model_file_of_another_question_is_not_used_by_mistake(run: Run, folde
         == 0
     )
     assert _spent(run) == "1"
+
+
+REAL = pd.DataFrame(
+    {
+        "id": ["a", "b", "c", "d"],
+        "age": [50.0, 110.0, None, 50.0],
+        "bmi": [25.0, 60.0, 25.0, 25.0],
+        "ward": ["A", "A", "A", "nowhere"],
+    }
+)
+
+
+def test_the_oddest_records_are_printed_with_reasons_and_missing_values_are_left_out(
+    run: Run, folder: Path
+) -> None:
+    REAL.to_csv(folder / "real.csv", index=False)
+    command = ["score", "patients.yaml", "real.csv", "--epsilon", "4", "--model", "m", "--top", "2"]
+    done = run(*command, "--reasons")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(run(*command, "--reasons", "--json").stdout)
+    assert told["top"][0]["row"] == 2
+    assert told["top"][0]["record"] == {"age": 110.0, "bmi": 60.0, "ward": "A"}
+    assert told["top"][0]["reasons"][0]["words"] in done.stdout
+    assert {item["row"] for item in told["top"]} == {2, 4}, "an undeclared ward is odd, a missing age is not"
+    assert am.Model.load(folder / "m").columns == ("age", "bmi", "ward")
+    plain = json.loads(run(*command, "--json").stdout)["top"]
+    assert all("reasons" not in item for item in plain)
+    assert "nowhere" in run(*command).stdout
+    assert _spent(run) == "4"
+
+
+def test_a_file_without_a_column_of_labels_is_scored_by_its_numbers(run: Run, folder: Path) -> None:
+    told = json.loads(
+        run("score", "patients.yaml", "new.csv", "--top", "1", "--epsilon", "1", "--json").stdout
+    )
+    assert told["value"]["space"]["columns"] == ["age", "bmi"]
+    assert told["top"][0]["row"] == 2

@@ -172,6 +172,14 @@ class Binding:
         return None
 
     @property
+    def earlier(self) -> Binding | None:
+        """What the same words asked in a version before, where a default has changed since; None if nothing.
+
+        What was charged for that is not charged again: its answer is handed over as it is.
+        """
+        return None
+
+    @property
     def shares(self) -> Mapping[str, int]:
         """Nano-ε of each stage, in their order; they sum to the question's cost."""
         return {self.query.question: self.query.cost}

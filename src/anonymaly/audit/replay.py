@@ -174,9 +174,13 @@ def _compare(kind: str, first: Run, second: Run) -> list[str]:
 
 
 def _silent(case: Case, run: Run) -> list[str]:
-    """Name the stages that released something without drawing from the noise they were given."""
+    """Name the stages that released something without drawing from the noise they were given.
+
+    A stage that an earlier release made needless releases None, and draws nothing.
+    """
     drawing = {call.stage for call in run.calls}
-    return [f"stage {stage} drew no noise" for stage in run.released if stage not in drawing]
+    something = [stage for stage, released in run.released.items() if released is not None]
+    return [f"stage {stage} drew no noise" for stage in something if stage not in drawing]
 
 
 def _earlier(released: Released, stages: Sequence[Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +37,23 @@ def kind_of(path: Path, field: str) -> str:
 
 
 class RecordFile:
-    """A CSV or Parquet file of records, with the columns that must be numbers."""
+    """A CSV or Parquet file of records, with the columns that a model scores and what they hold.
 
-    def __init__(self, path: Path, numbers: Sequence[str]) -> None:
-        self._path, self._numbers, self._kind = path, numbers, kind_of(path, "records")
+    An empty field of a CSV file is a missing value in all of them.
+    """
+
+    def __init__(self, path: Path, kinds: Mapping[str, pa.DataType]) -> None:
+        self._path, self._kinds, self._kind = path, kinds, kind_of(path, "records")
         with self._explained():
             self.names: list[str] = self._schema().names
             rows = pyarrow.parquet.read_metadata(path).num_rows if self._kind == "parquet" else None
         self.rows: int | None = rows  # where the file says so without being read
-        missing = [name for name in numbers if name not in self.names]
+        missing = [name for name in kinds if name not in self.names]
         if missing or len(set(self.names)) < len(self.names):
             raise InputError(
                 f"{path} has no column {missing[0]!r}" if missing else f"{path} names a column twice",
                 field="records",
-                next_step=f"The model scores {', '.join(numbers)}.",
+                next_step=f"The model scores {', '.join(kinds)}.",
             )
 
     def batches(self) -> Generator[pa.RecordBatch, None, None]:
@@ -68,11 +71,16 @@ class RecordFile:
         if self._kind == "parquet":
             return pyarrow.parquet.ParquetFile(self._path)
         # Columns that the model does not use are passed on as they are written.
-        kinds = {name: pa.float64() if name in self._numbers else pa.string() for name in self.names}
+        kinds = {name: self._kinds.get(name, pa.string()) for name in self.names}
         return pyarrow.csv.open_csv(
             self._path,
             pyarrow.csv.ReadOptions(block_size=BYTES),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=kinds),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=kinds,
+                # Where a model knows labels, an empty one is missing; other columns stay as they are written.
+                strings_can_be_null=pa.string() in self._kinds.values(),
+                quoted_strings_can_be_null=False,
+            ),
         )
 
     def _schema(self) -> pa.Schema:
@@ -90,7 +98,7 @@ class RecordFile:
             raise InputError(
                 f"cannot read {self._path}: {reason}",
                 field="records",
-                next_step="Give a complete CSV or Parquet file with numbers in the model's columns.",
+                next_step="Give a complete CSV or Parquet file with values of the model's columns.",
             ) from None
 
 

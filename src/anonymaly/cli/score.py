@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,16 +14,23 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer
+from anonymaly.ask.query import Query
 from anonymaly.cli.ask import Asked, Variation
 from anonymaly.cli.output import err, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
+from anonymaly.cli.scored import Scored, Wanted, kinds_of, read_rule
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Interval, Unbounded
+from anonymaly.declare.domain import Interval, Opaque, Unbounded
 from anonymaly.errors import InputError
-from anonymaly.questions.score.space import read_numbers
+from anonymaly.questions.score.binding import ScoreBinding
+from anonymaly.questions.score.methods.mixed import MixedMethod
+from anonymaly.questions.score.missing import MISSING, refuse_missing
+from anonymaly.questions.score.mixed_space import MixedSpace
+from anonymaly.questions.score.options import METHOD_OPTIONS
+from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.value import Model
 
 Records = Annotated[
@@ -43,22 +51,51 @@ ModelFile = Annotated[
         "and the method's options say; --epsilon and --columns must fit it.",
     ),
 ]
+MissingRule = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        help=f"What to do about missing values of new records: {', '.join(MISSING)}. skip scores by what is "
+        "there, value takes missing for a value like others.",
+    ),
+]
+WithReasons = Annotated[
+    bool, typer.Option("--reasons", help="Say why the oddest records score as they do; free.")
+]
+Top = Annotated[
+    int | None,
+    typer.Option("--top", min=1, max=10_000, help="Print the records that score highest; 10 with --reasons."),
+]
+NUMBERS = Interval | Unbounded
 SCORE, UNUSUAL = "score", "unusual"
+USUAL_TOP = 10
 
 
-def score(asked: Asked, records: Path | None, output: Path | None, model: Path | None) -> None:
+def score(
+    asked: Asked,
+    records: Path | None,
+    output: Path | None,
+    model: Path | None,
+    missing: str,
+    reasons: bool,
+    top: int | None,
+) -> None:
     """Get the model, then score the records."""
-    if (records is None) != (output is None):
+    shown = USUAL_TOP if reasons and top is None else top
+    if (records is None) != (output is None and shown is None):
         raise InputError(
             "and records go together",
             field="output",
-            next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.parquet.",
+            next_step="Give both, as in: anonymaly score patients.yaml new.csv -o scores.csv; or --top 10.",
         )
+    wanted = Wanted(rule=read_rule(missing), top=shown, reasons=reasons)
     if asked.rehearse:
         refuse_files(preview=asked.preview, output=output, model=model)
         say_rehearsal(
             asked.manifest,
-            lambda declaration: asked.kind(**{**_defaults(declaration), **asked.fields}),
+            lambda declaration: asked.kind(
+                **{**_columns(declaration, asked.fields, records), **asked.fields}
+            ),
             asked.as_json,
         )
         return
@@ -69,25 +106,31 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
         report["value"] = dict(released.describe())
     else:
         curator = Curator.open(asked.manifest)
-        query = asked.kind(**{**_defaults(curator.declaration), **asked.fields})
+        query = asked.kind(**{**_columns(curator.declaration, asked.fields, records), **asked.fields})
         if asked.preview:
             preview = curator.preview(query, repeat=asked.repeat)
             say_json(preview.to_dict()) if asked.as_json else say(str(preview))
             return
         # Before anything is charged.
         _refuse_model_file(model)
-        _check_files(records, query.columns, output)  # type: ignore[attr-defined]
+        _check_files(records, _space_of(query, curator.declaration), output, wanted)
         answer = curator.ask(query, analyst=asked.analyst, repeat=asked.repeat)
         released, text = answer.value, str(answer)
         report = _without_numbers(answer)
         if model is not None:
             with still_kept():
                 released.save(model)
-    if records is not None and output is not None:
+    if records is not None:
         with still_kept() if "charged" in report else contextlib.nullcontext():
-            report["records"] = _score_file(released, records, output)
-        report["output"] = str(output)
-        text += f"\nscored {report['records']:,} records of {records} into {output}"
+            found = _score_file(released, records, output, wanted)
+        report["records"] = found.count
+        text += f"\nscored {found.count:,} records of {records}"
+        if output is not None:
+            report["output"] = str(output)
+            text += f" into {output}"
+        if found.best is not None:
+            report["top"] = found.best.to_dict()
+            text += f"\n\n{found.best}"
     if asked.as_json:
         say_json(report)
     else:
@@ -95,16 +138,42 @@ def score(asked: Asked, records: Path | None, output: Path | None, model: Path |
 
 
 def _defaults(declaration: Declaration) -> dict[str, Any]:
-    """Return all numeric columns, for an asker who named none."""
-    numeric = [
-        name for name, domain in declaration.columns.items() if isinstance(domain, Interval | Unbounded)
+    """Return the columns for an asker who named none."""
+    return _columns(declaration, {}, None)
+
+
+def _columns(declaration: Declaration, fields: Mapping[str, Any], records: Path | None) -> dict[str, Any]:
+    """Return all numbers and, where the method takes them, the other columns that can be compared.
+
+    Of these only those that the file of new records has, if there is one: such a file was enough before there
+    was a method for them.
+    """
+    numbers = [name for name, domain in declaration.columns.items() if isinstance(domain, NUMBERS)]
+    of_numbers = fields.get("method") is not None or not set(fields).isdisjoint(METHOD_OPTIONS["grid"])
+    if (of_numbers and fields.get("method") != MixedMethod.name) or "columns" in fields:
+        return {"columns": numbers}
+    there = None if records is None else RecordFile(records, {}).names
+    compared = [
+        name
+        for name, domain in declaration.columns.items()
+        if name in numbers
+        or (
+            not isinstance(domain, Opaque) and name != declaration.person and (there is None or name in there)
+        )
     ]
-    return {"columns": numeric}
+    return {"columns": compared}
 
 
 VARIATION = Variation(
     act=score,
-    further={"records": (Records, None), "output": (Output, None), "model": (ModelFile, None)},
+    further={
+        "records": (Records, None),
+        "output": (Output, None),
+        "model": (ModelFile, None),
+        "missing": (MissingRule, MISSING[0]),
+        "reasons": (WithReasons, False),
+        "top": (Top, None),
+    },
     optional=frozenset({"columns", "epsilon"}),
     defaults=_defaults,
 )
@@ -144,13 +213,26 @@ def _refuse_model_file(path: Path | None) -> None:
         )
 
 
-def _check_files(records: Path | None, columns: tuple[str, ...], output: Path | None) -> None:
-    if records is not None and output is not None:
-        file = RecordFile(records, columns)
-        _refuse_taken(file)
-        with contextlib.closing(file.batches()) as batches:
-            # What is wrong with a file is mostly wrong from its beginning; reading all of it could take long.
-            read_numbers(next(batches).select(list(columns)), columns)
+def _space_of(query: Query, declaration: Declaration) -> Space:
+    """Return the columns of a model that is not asked for yet; bounds play no part in reading records."""
+    bound = query.bind(declaration)
+    if not isinstance(bound, ScoreBinding):
+        raise AssertionError("not a score")
+    known = {**dict.fromkeys(bound.unknown, (0.0, 1.0)), **bound.known}
+    if bound.mixed:
+        return MixedSpace.of(bound.columns, bound.domains, known)
+    return Space(bound.columns, *zip(*(known[name] for name in bound.columns), strict=True))
+
+
+def _check_files(records: Path | None, space: Space, output: Path | None, wanted: Wanted) -> None:
+    if records is None:
+        return
+    file = RecordFile(records, kinds_of(space))
+    _refuse_taken(file)
+    with contextlib.closing(file.batches()) as batches:
+        # What is wrong with a file is mostly wrong from its beginning; reading all of it could take long.
+        refuse_missing(space.points(next(batches).select(list(space.columns))), space.columns, wanted.rule)
+    if output is not None:
         with ScoreFile(output):
             pass
 
@@ -163,25 +245,25 @@ def _refuse_taken(file: RecordFile) -> None:
             )
 
 
-def _score_file(model: Model, records: Path, output: Path) -> int:
+def _score_file(model: Model, records: Path, output: Path | None, wanted: Wanted) -> Scored:
     """Score a file batch by batch; progress counts the asker's own records."""
-    file = RecordFile(records, model.columns)
+    file = RecordFile(records, kinds_of(model.space))
     _refuse_taken(file)
     columns = (TextColumn("scoring"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    done = 0
+    scored = Scored(model, wanted)
     with (
         Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
-        ScoreFile(output) as scored,
+        contextlib.nullcontext() if output is None else ScoreFile(output) as written,
     ):
         task = progress.add_task("scoring", total=file.rows)
         for batch in file.batches():
-            scores = model.score(batch.select(list(model.columns)))
-            added = {SCORE: pa.array(scores)}
-            if model.threshold is not None:
-                added[UNUSUAL] = pa.array(scores > model.threshold)
-            for name, column in added.items():
-                batch = batch.append_column(name, column)  # noqa: PLW2901
-            scored.write(batch)
-            done += len(batch)
-            progress.update(task, completed=done)
-    return done
+            scores = scored.add(batch)
+            if written is not None:
+                added = {SCORE: pa.array(scores)}
+                if model.threshold is not None:
+                    added[UNUSUAL] = pa.array(scores > model.threshold)
+                for name, column in added.items():
+                    batch = batch.append_column(name, column)  # noqa: PLW2901
+                written.write(batch)
+            progress.update(task, completed=scored.count)
+    return scored

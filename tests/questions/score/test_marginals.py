@@ -272,10 +272,11 @@ def test_thirty_columns_at_epsilon_one_tell_malignant_from_benign() -> None:
 
 class TestAuto:
     def test_it_is_the_histograms_unless_parameters_of_the_grid_are_given(self) -> None:
-        assert pick([]) == pick(["bins"]) == "marginals"
-        assert pick(["cells"]) == pick(["form", "neighbours"]) == "grid"
+        assert pick([], "auto") == pick(["bins"], "auto") == "marginals"
+        assert pick([]) == pick(["bins"]) == pick(["adaptive"]) == "mixed"
+        assert pick(["cells"]) == pick(["form", "neighbours"]) == pick(["cells"], "auto") == "grid"
 
     def test_parameters_of_both_are_refused_by_name(self) -> None:
         data = am.Dataset(pa.table({"a": [0.5]}), name="a", columns={"a": am.Interval(0, 1)}, public=True)
-        with pytest.raises(InputError, match="not a parameter of the method marginals"):
+        with pytest.raises(InputError, match="not a parameter of the method mixed"):
             am.simulate(am.Score(columns=["a"], bins=4, cells=4, epsilon=1), data, seed=0)

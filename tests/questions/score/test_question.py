@@ -31,9 +31,9 @@ def curator(tmp_path: Path) -> am.Curator:
     return am.Curator(table, budget=10, ledger=tmp_path / "t.ledger")
 
 
-@pytest.mark.parametrize("method", ["grid", "marginals", "auto"])
+@pytest.mark.parametrize("method", ["grid", "marginals", "auto", None])
 def test_a_released_model_scores_saves_and_says_its_promise(
-    curator: am.Curator, method: str, tmp_path: Path
+    curator: am.Curator, method: str | None, tmp_path: Path
 ) -> None:
     answer = curator.ask(am.Score(columns=["a", "b", "c"], method=method, epsilon=1))
     model = answer.value
@@ -86,7 +86,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"columns": ["a", "nobody"]}, "no declared column 'nobody'"),
     ({"columns": ["a", "a"]}, "twice"),
     ({"columns": {"a", "b"}}, "no order"),
-    ({"columns": ["a", "d"]}, "needs numbers"),
+    ({"columns": ["a", "d"], "method": "marginals"}, "needs numbers"),
     ({"method": "svm"}, "no method 'svm'"),
     ({"method": "grid", "bins": 5}, "bins: is not a parameter"),
     ({"method": "marginals", "cells": 5}, "cells: is not a parameter"),

@@ -166,7 +166,7 @@ def test_bounds_are_released_even_of_nothing() -> None:
 def test_a_column_of_unknown_bounds_gets_private_ones_and_a_share_pays() -> None:
     columns = {"a": Interval(0, 100), "b": Unbounded()}
     table = am.Dataset(_frame(), name="t", public=True, columns=columns)
-    query = am.Score(columns=["a", "b"], rows=400, shares={"bounds": 0.25}, epsilon=2)
+    query = am.Score(columns=["a", "b"], method="marginals", rows=400, shares={"bounds": 0.25}, epsilon=2)
     shares = query.bind(table.declaration).shares
     assert list(shares) == ["bounds", "model"]
     assert shares["bounds"] == 500_000_000

@@ -19,12 +19,16 @@ from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
-from anonymaly.declare.domain import Domain, Interval, Unbounded
+from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Unbounded
 from anonymaly.engine.statements import collect
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.score.binding import ScoreBinding
 from anonymaly.questions.score.methods.grid import GridMethod
+from anonymaly.questions.score.methods.method import MethodFacts
+from anonymaly.questions.score.methods.mixed import MixedMethod
+from anonymaly.questions.score.methods.mixed_layout import FINE
+from anonymaly.questions.score.methods.mixed_rule import sketches_for
 from anonymaly.questions.score.query import Score
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.summary import count_for
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 
-Audited = Literal["published", "held", "marginals"]
+Audited = Literal["published", "held", "marginals", "mixed"]
 HIGHEST = 100
 COLUMNS: Mapping[str, Domain] = {"age": Interval(0, HIGHEST), "pay": Interval(0, HIGHEST)}
 RECORDS: Database = tuple(
@@ -49,7 +53,10 @@ OPTIONS: Mapping[Audited, dict[str, Any]] = {
     "held": {"columns": ["age"], "method": "grid", "cells": 2, "form": "held"},
     # Two histograms of two cells; the first cell of each is looked at.
     "marginals": {"columns": ["age", "pay"], "method": "marginals", "bins": 2, "pair_bins": 0},
+    # Two histograms of two cells and one for what is missing: ages below 50, and missing pay, are looked at.
+    "mixed": {"columns": ["age", "pay"], "method": "mixed", "bins": 2, "pair_bins": 0},
 }
+OF_TWO = ("marginals", "mixed")  # histograms
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +96,8 @@ def score_case(
     ----------
     epsilon : number
         The charge.
-    audited : {"published", "held", "marginals"}
-        A grid of two cells in either form, or two histograms of two.
+    audited : {"published", "held", "marginals", "mixed"}
+        A grid of two cells in either form, or two histograms of two, with or without a cell for missing ones.
     adjacency : {"add_remove", "replace"}
         What a neighbour is.
     kind : type
@@ -103,21 +110,26 @@ def score_case(
     """
     query = kind(**OPTIONS[audited], rows=len(RECORDS), epsilon=epsilon)
     changed = 1 if adjacency == "add_remove" else 2
-    histograms = 2 if audited == "marginals" else 1
+    histograms = 2 if audited in OF_TWO else 1
     rate = float(to_fraction(query.cost)) / (changed * histograms)
     columns = OPTIONS[audited]["columns"]
 
     def outcomes(records: Database) -> Outcomes:
         """Count by hand, and add two-sided geometric noise to every cell: Lemmas 2, 4 and 5."""
-        low = [_cell_counts(records, columns, name)[0] for name in columns]
-        counts = low if audited == "marginals" else _cell_counts(records, columns, "age")
+        if audited == "mixed":
+            # What is missing of one column takes nothing away from the others, and has a cell of its own.
+            missing = sum(not _is_number(row["pay"]) for row in records)
+            counts = [_cell_counts(records, ["age"], "age")[0], missing]
+        else:
+            low = [_cell_counts(records, columns, name)[0] for name in columns]
+            counts = low if audited == "marginals" else _cell_counts(records, columns, "age")
         laws = [_law(count, rate, kept=THRESHOLD if audited == "published" else None) for count in counts]
         return {
             f"{first} {second}": one * other
             for (first, one), (second, other) in product(laws[0].items(), laws[1].items())
         }
 
-    low = {"age": 10, "pay": 10}
+    low = {"age": 10, "pay": None if audited == "mixed" else 10}
     return ScoreCase(
         name=f"score, {audited}, {adjacency}, ε = {query.epsilon}",
         query=query,
@@ -127,7 +139,7 @@ def score_case(
         # A record comes, or changes the cell, in every histogram: Lemma 1 says that it is attained.
         worst_pair=((low,), () if adjacency == "add_remove" else ({"age": 90, "pay": 90},)),
         # Two counts that move apart lose all of ε; of the two histograms' four, two are looked at.
-        tight=adjacency == "add_remove" or audited != "marginals",
+        tight=adjacency == "add_remove" or audited not in OF_TWO,
         outcomes=outcomes,
         adjacency=adjacency,
     )
@@ -155,6 +167,45 @@ def score_stages_case(*, epsilon: Number, adjacency: Adjacency = "add_remove") -
     )
 
 
+def score_mixed_case(
+    *, epsilon: Number, adjacency: Adjacency = "add_remove", kind: type[Score] = Score
+) -> Case:
+    """Return ``score`` of real columns with bins that follow the records: Lemmas 10 to 12."""
+    changed = 1 if adjacency == "add_remove" else 2
+    query = kind(columns=["age", "pay", "ward", "old"], pair_bins=0, rows=MIXED_ROWS, epsilon=epsilon)
+    return StagesCase(
+        name=f"score of mixed columns in three stages, {adjacency}, ε = {query.epsilon}",
+        query=query,
+        columns={**COLUMNS, "ward": Categories(["A", "B"]), "old": Flag()},
+        records=MIXED_RECORDS,
+        sensitivity={
+            "coarse": Sensitivity(2 * changed),  # a histogram for each number
+            "finer": Sensitivity(2 * changed),
+            # A histogram for each column, and one for each two directions.
+            "model": Sensitivity(_histograms(query) * changed, _change),
+        },
+        # Another number in both columns, and another label.
+        worst_pair=(
+            (MIXED_RECORDS[0],),
+            () if adjacency == "add_remove" else ({**RECORDS[3], "ward": "B", "old": True},),
+        ),
+        adjacency=adjacency,
+    )
+
+
+MIXED_ROWS = 20  # that the question says there are, whatever there are
+MIXED_RECORDS: Database = tuple(
+    {**row, "ward": ward, "old": old}
+    for row, ward, old in zip(
+        RECORDS, ("A", "B", None, "A", "Z", "B"), (False, False, None, True, True, True), strict=True
+    )
+)
+
+
+def _histograms(query: Score) -> int:
+    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost), MIXED_ROWS, (0, 0, 3, 2)))
+
+
 def _sorted(stage: Stage) -> Stage:
     if stage.name != "model":
         return stage
@@ -176,6 +227,9 @@ def _written(stage: Stage) -> Stage:
 def _texts(model: Model) -> list[str]:
     """Return two counts of what was released, moved into the range that is looked at."""
     body = model._body  # which a held model shows to nobody else
+    if model.method.name == "mixed":
+        # Three cells of age, then three of pay, whose last is for what is missing.
+        return [str(_moved(int(body["columns"][place]))) for place in (0, 5)]
     if model.method.name == "marginals":
         return [str(_moved(int(body["columns"][axis, 0]))) for axis in range(2)]
     kept = {int(cell[0]): int(count) for cell, count in zip(body["cells"], body["counts"], strict=True)}
@@ -201,11 +255,13 @@ def _counts(table: pa.Table) -> dict[Any, int]:
 
 def _cell_counts(records: Database, columns: list[str], name: str) -> list[int]:
     """Count the records in the lower and the upper half of a column, of those that have all columns."""
-    complete = [
-        row for row in records if all(row[item] is not None and math.isfinite(row[item]) for item in columns)
-    ]
+    complete = [row for row in records if all(_is_number(row[item]) for item in columns)]
     upper = sum(1 for row in complete if row[name] >= HIGHEST / 2)
     return [len(complete) - upper, upper]
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def _law(count: int, rate: float, *, kept: int | None) -> dict[str, float]:
@@ -324,6 +380,71 @@ def _exact_threshold() -> Case:
     return dataclasses.replace(case, query=kind.read(case.query.to_dict()))
 
 
+def _missing_without_noise(counts: Any, model: Model, rate: Fraction, noise: Noise) -> Model:
+    """Leave the cells of what is missing as they are counted."""
+    mixed = model.method
+    assert isinstance(mixed, MixedMethod)  # noqa: S101 - the audited method
+    exact, _, _ = mixed.exact(counts)
+    noisy = np.array(model._body["columns"])
+    noisy[[2, 5]] = exact[[2, 5]]
+    return _with_body(model, columns=noisy)
+
+
+def _missing_counted_twice() -> Case:
+    """Count what is missing in its cell, and once more in the first bin, as if it were 0."""
+
+    def change(stage: Stage, bound: ScoreBinding) -> Stage:
+        def summarise(table: ir.Table, released: Released) -> Any:
+            counts = _counts(stage.summarise(table, released))
+            for axis in range(2):
+                first, missing = axis * (FINE + 1), axis * (FINE + 1) + FINE
+                counts[(first,)] = counts.get((first,), 0) + counts.get((missing,), 0)
+            places = sorted(counts)
+            return pa.table(
+                {"place": [place for (place,) in places], "records": [counts[item] for item in places]}
+            )
+
+        return dataclasses.replace(stage, summarise=summarise)
+
+    return score_case(epsilon="1", audited="mixed", kind=_changed("model", change))
+
+
+def _rule_by_length() -> Case:
+    """Choose the number of bins by the length of the table, as if it were public."""
+
+    def change(stage: Stage, bound: ScoreBinding) -> Stage:
+        def summarise(table: ir.Table, released: Released) -> Any:
+            length = int(collect(table.count().name("rows")).column("rows")[0].as_py())
+            return length, stage.summarise(table, released)
+
+        def release(summary: Any, released: Released, noise: Noise) -> Any:
+            length, counts = summary
+            method = bound.method(length)
+            return method.release(counts, bound.model_rate(method), noise)
+
+        return dataclasses.replace(stage, summarise=summarise, release=release)
+
+    query = _changed("model", change)(columns=["age"], adaptive=False, rows=len(RECORDS), epsilon="100")
+    return dataclasses.replace(score_mixed_case(epsilon="100"), query=query, sensitivity={})
+
+
+def _edges_without_noise() -> Case:
+    """Let the next stage's bins follow the exact counts."""
+
+    def change(stage: Stage, bound: ScoreBinding) -> Stage:
+        def release(counts: Any, released: Released, noise: Noise) -> Any:
+            return stage.release(counts, released, cast("Noise", _NoNoise()))
+
+        return dataclasses.replace(stage, release=release)
+
+    return score_mixed_case(epsilon="100", kind=_changed("coarse", change))
+
+
+class _NoNoise:
+    def add_two_sided_geometric(self, counts: Any, rate: Fraction) -> Any:
+        return counts
+
+
 SCORE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
     Mutant(
@@ -339,4 +460,8 @@ SCORE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("fixed seed", "bound", lambda: _released(_fixed_seed)),
     Mutant("bounds from data", "replay", _bounds_from_data),
     Mutant("threshold without noise", "replay", _exact_threshold),
+    Mutant("no noise on missing ones", "bound", lambda: _released(_missing_without_noise, audited="mixed")),
+    Mutant("missing ones counted twice", "replay", _missing_counted_twice),
+    Mutant("rule by the length of the table", "replay", _rule_by_length),
+    Mutant("edges without noise", "replay", _edges_without_noise),
 )

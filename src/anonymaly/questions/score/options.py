@@ -19,6 +19,7 @@ METHOD_OPTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "grid": ("neighbours", "cells", "weighted", "distance", "origin", "depth", "threshold", "form"),
         "marginals": ("bins", "pair_bins"),
+        "mixed": ("bins", "pair_bins", "adaptive"),
     }
 )
 

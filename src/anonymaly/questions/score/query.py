@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -11,8 +12,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, Strict
 
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
-from anonymaly.core.value import FrozenMapping, Ordered, frozen_items
-from anonymaly.declare.domain import Interval
+from anonymaly.core.value import FrozenMapping, Ordered, added, frozen_items
+from anonymaly.declare.domain import Categories, Flag, Interval, Timestamps
 from anonymaly.questions.score.options import (
     HIGHEST_THRESHOLD,
     METHOD_OPTIONS,
@@ -51,19 +52,21 @@ class Score(Query):
     --------
     >>> import anonymaly as am
     >>> am.Score(columns=["age", "bmi"], epsilon=1).describe()
-    'a model of age, bmi that scores how unusual a record is (auto)'
+    'a model of age, bmi that scores how unusual a record is (by rule)'
     """
 
     question: ClassVar[str] = "score"
     media_type: ClassVar[str] = "application/zip"
 
     columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(min_length=1)
-    """The columns that records are compared by, declared as Interval or Unbounded; give it once for each.
-    Reference records without a value in one of them are not counted."""
+    """The columns that records are compared by; give it once for each. mixed takes numbers, moments,
+    categories and flags, and counts a missing value as one; grid and marginals take numbers, and leave out
+    reference records without a value in one of them."""
 
-    method: StrictStr = Field(
-        default="auto",
-        description=f"One of {_METHODS}, or auto: marginals, unless parameters of the grid are given.",
+    method: StrictStr | None = Field(
+        default=None,
+        description=f"One of {_METHODS}; by default mixed, unless parameters of the grid are given. auto is "
+        "the default of before: marginals, or grid.",
     )
 
     rows: StrictInt | None = Field(default=None, ge=1)
@@ -97,16 +100,23 @@ class Score(Query):
     """grid: published, or held, which only simulations and estimators use."""
 
     bins: StrictInt | None = Field(default=None, ge=2)
-    """marginals: cells of a column's histogram; by default a rule over columns, epsilon and records."""
+    """marginals, mixed: cells of a number's histogram, equally wide; by default a rule over columns, epsilon
+    and records."""
 
     pair_bins: StrictInt | None = Field(default=None, ge=0)
-    """marginals: cells per side of a pair's histogram, 0 for no pairs; by default a rule, as for bins."""
+    """marginals, mixed: cells per side of a pair's histogram, 0 for no pairs; by default a rule, as for
+    bins."""
+
+    adaptive: StrictBool | None = added(None)
+    """mixed: whether bins follow the records, by two stages that take 15 % of epsilon each; by default where
+    records × epsilon reach 70 for each column."""
 
     contamination: Annotated[Decimal | None, _exact("contamination"), _AsText] = Field(
         default=None, le=Decimal("0.5")
     )
-    """The part of the reference records that is unusual; with it, a private threshold is released with the
-    model, for a tenth of epsilon."""
+    """The part of the reference records that is unusual; with it, a threshold is released with the model. Of
+    mixed it is the quantile of points drawn from the model itself, and free, unless shares name it; otherwise
+    it is that of the reference records, privately, for a tenth of epsilon."""
 
     shares: Annotated[FrozenMapping, BeforeValidator(_exact_shares)] = Field(
         default=(),
@@ -120,7 +130,7 @@ class Score(Query):
             self,
             *,
             columns: Sequence[str],
-            method: str = "auto",
+            method: str | None = None,
             rows: int | None = None,
             neighbours: int | None = None,
             cells: int | None = None,
@@ -132,6 +142,7 @@ class Score(Query):
             form: Form | None = None,
             bins: int | None = None,
             pair_bins: int | None = None,
+            adaptive: bool | None = None,
             contamination: Number | None = None,
             shares: Mapping[str, Number] = ...,
             epsilon: Number,
@@ -149,6 +160,26 @@ class Score(Query):
             columns={"age": Interval(0, 120), "weight": Interval(20, 220)},
         )
 
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Score patients by a grid of two numbers, and by real columns with missing values."""
+        mixed = Example(
+            query=cls(columns=["age", "ward", "smoker", "admitted"], epsilon="0.5"),
+            records={
+                "age": [71, 64, 58, None, 33, 62],
+                "ward": ["A", "B", "X", "A", None, "B"],
+                "smoker": [True, False, None, True, False, False],
+                "admitted": [datetime(2024, month, 1) for month in range(1, 6)] + [None],
+            },
+            columns={
+                "age": Interval(0, 120),
+                "ward": Categories(["A", "B"]),
+                "smoker": Flag(),
+                "admitted": Timestamps("2024-01-01", "2024-12-31"),
+            },
+        )
+        return (cls.example(), mixed)
+
     def options(self) -> dict[str, Any]:
         """Return the methods' parameters that were given."""
         names = {name for options in METHOD_OPTIONS.values() for name in options}
@@ -162,4 +193,4 @@ class Score(Query):
     def describe(self) -> str:
         """Say what is asked."""
         names = ", ".join(self.columns) if len(self.columns) <= 5 else f"{len(self.columns)} columns"
-        return f"a model of {names} that scores how unusual a record is ({self.method})"
+        return f"a model of {names} that scores how unusual a record is ({self.method or 'by rule'})"

@@ -59,6 +59,10 @@ class Space:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Space:
         """Read the space back from plain data, or raise ValueError."""
+        if "kinds" in data:
+            from anonymaly.questions.score.mixed_space import MixedSpace  # noqa: PLC0415  (a space itself)
+
+            return MixedSpace.read(data)
         columns = tuple(str(name) for name in data["columns"])
         lows, highs = (tuple(float(bound) for bound in data[side]) for side in ("lows", "highs"))
         pairs = list(zip(lows, highs, strict=True))
@@ -80,7 +84,15 @@ def read_numbers(records: Any, columns: Sequence[str]) -> Floats:
     found = columns_of(records, field="records")
     if found is None:
         return _from_array(records, columns)
-    names = list(found)
+    refuse_other_columns(list(found), columns)
+    parts = [_numeric(found[name], name) for name in columns]
+    if len(set(map(len, parts))) > 1:
+        raise InputError("has columns of different lengths", field="records", next_step=ADVICE)
+    return _finite(np.column_stack(parts), columns)
+
+
+def refuse_other_columns(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse records that have other columns than the model."""
     missing = [name for name in columns if name not in names]
     extra = [name for name in names if name not in columns]
     if missing or extra:
@@ -90,10 +102,6 @@ def read_numbers(records: Any, columns: Sequence[str]) -> Floats:
             field="records",
             next_step=f"Give exactly the model's columns: {', '.join(columns)}.",
         )
-    parts = [_numeric(found[name], name) for name in columns]
-    if len(set(map(len, parts))) > 1:
-        raise InputError("has columns of different lengths", field="records", next_step=ADVICE)
-    return _finite(np.column_stack(parts), columns)
 
 
 def _numeric(column: Any, name: str) -> Floats:

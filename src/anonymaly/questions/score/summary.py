@@ -13,6 +13,9 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.engine.statements import collect, collect_batches
 from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
 from anonymaly.questions.score.methods.method import ScoringMethod, coordinate
+from anonymaly.questions.score.methods.mixed import MixedMethod
+from anonymaly.questions.score.methods.mixed_edges import Edges, together
+from anonymaly.questions.score.methods.mixed_layout import Layout
 from anonymaly.questions.score.space import Space, complete
 from anonymaly.questions.score.value import Model
 
@@ -30,10 +33,13 @@ def count_records(table: ir.Table, columns: Sequence[str]) -> int:
 
 
 def count_magnitudes(table: ir.Table, columns: Sequence[str], unknown: Sequence[str]) -> Integers:
-    """Count, for each unbounded column, the complete records between powers of two."""
-    records = complete(table, columns)
+    """Count, for each unbounded column, the records between powers of two.
+
+    Records without a value in one of ``columns`` are not counted, nor those without one in the column itself.
+    """
     counts = np.zeros((len(unknown), BINS), np.int64)
     for place, name in enumerate(unknown):
+        records = complete(table, columns or [name])
         bins = records.select(bin=_magnitude(records[name]))
         found = collect(bins.group_by("bin").agg(records=bins.count()))
         counts[place, found.column("bin").to_numpy()] = found.column("records").to_numpy()
@@ -55,6 +61,14 @@ def _magnitude(column: ir.NumericValue) -> ir.IntegerValue:
 def count_for(method: ScoringMethod, space: Space, table: ir.Table) -> pa.Table:
     """Count the records of the unit cube as the method wants: one engine aggregate."""
     return collect(method.count(space.cube(table)))
+
+
+def count_bins(method: MixedMethod, space: Space, table: ir.Table, edges: Sequence[Edges]) -> Integers:
+    """Count the records of each number's bins; those without a value are in none of them."""
+    plain = Layout(method.labels, pair_bins=0, sketches=0, side=0, coins=0)
+    columns, _, _ = plain.arrays(collect(plain.count(space.cube(table))))
+    numbers = [columns[axis] for axis in plain.numbers]
+    return np.concatenate([together(cells[:-1], each) for cells, each in zip(numbers, edges, strict=True)])
 
 
 def count_scores(table: ir.Table, model: Model, edges: Floats) -> Integers:

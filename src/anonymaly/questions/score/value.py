@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,16 @@ from anonymaly.errors import InputError, Refused
 from anonymaly.promise import Guarantee
 from anonymaly.questions.score.methods import METHODS
 from anonymaly.questions.score.methods.method import Body, Scorer, ScoringMethod
+from anonymaly.questions.score.methods.mixed import MixedMethod
+from anonymaly.questions.score.missing import Missing, refuse_missing
+from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.model_file import read_model, write_model
+from anonymaly.questions.score.pyod_names import PyodNames
+from anonymaly.questions.score.reasons import NAMED, Reasons
 from anonymaly.questions.score.space import Space
 
+Quantiles = Literal["table", "model"]
+DRAWS = 20_000  # points whose scores the model's own quantile is of
 NO_PROMISE = "Nothing is promised: made from public data, with noise that repeats."
 HELD = (
     "The promise is for whoever sees scores only: the fitted object itself holds exact counts and the key of "
@@ -65,6 +72,7 @@ class Model:
         contamination: float | None = None,
         threshold: float | None = None,
         rows: int | None = None,
+        quantile: Quantiles = "table",
     ) -> None:
         self.method = method
         self.space = space
@@ -72,6 +80,7 @@ class Model:
         self.guarantee = guarantee
         self.contamination = contamination
         self.threshold = threshold
+        self.quantile = quantile  # whose scores the threshold is a quantile of
         self.rows = rows  # the number of reference records, if it came with the question
 
     @property
@@ -98,19 +107,64 @@ class Model:
             [self.guarantee.describe(), *([] if self.rows is None else [public_rows(self.rows)])]
         )
 
-    def score(self, records: Any) -> Floats:
-        """Return how unusual each record of a frame or array is; higher is more unusual."""
-        return self.score_points(self.space.points(records))
+    def score(self, records: Any, *, missing: Missing = "skip") -> Floats:
+        """Return how unusual each record of a frame or array is; higher is more unusual.
 
-    def is_unusual(self, records: Any) -> npt.NDArray[np.bool_]:
-        """Say which records score above the private threshold."""
+        Parameters
+        ----------
+        records
+            A frame, rows, or an array of the model's columns.
+        missing : {"skip", "refuse", "value"}
+            What to do about values that a record does not have: score it by what it has, refuse it, or take
+            "missing" for the value that it is in the reference records. Models of numbers alone (grid,
+            marginals) always refuse.
+        """
+        points = self.space.points(records)
+        refuse_missing(points, self.columns, missing)
+        if missing == "value" and isinstance(self.method, MixedMethod):
+            return self.method.parts(self._body).score(points, skip=False)
+        return self.score_points(points)
+
+    def is_unusual(self, records: Any, *, missing: Missing = "skip") -> npt.NDArray[np.bool_]:
+        """Say which records score above the threshold."""
         if self.threshold is None:
             raise InputError(
                 "the model has no threshold",
                 field="contamination",
                 next_step="Ask for one with Score(contamination=…), or compare scores yourself.",
             )
-        return self.score(records) > self.threshold
+        return self.score(records, missing=missing) > self.threshold
+
+    def reasons(self, records: Any, *, missing: Missing = "skip", named: int = NAMED) -> Reasons:
+        """Say why records score as they do: the part of each column and pair, from what was released.
+
+        Parameters
+        ----------
+        records
+            As for ``score``.
+        missing : {"skip", "refuse", "value"}
+            As for ``score``.
+        named : int
+            How many of each record's parts are named, the largest first.
+        """
+        parts = self.method.parts(self._body)
+        points = self.space.points(records)
+        refuse_missing(points, self.columns, missing)
+        numbers = parts.of(points, skip=missing != "value")
+        return Reasons(self.space, parts, points, numbers, threshold=self.threshold, named=named)
+
+    def as_pyod(self, public_rows: Any = None, *, missing: Missing = "skip") -> PyodNames:
+        """Return the model under PyOD's names: ``decision_function``, ``predict``, ``threshold_``.
+
+        Parameters
+        ----------
+        public_rows : frame, optional
+            Rows that are public: ``decision_scores_`` and ``labels_`` are then theirs. Without, there are
+            none, because the scores of the reference records are not released.
+        missing : {"skip", "refuse", "value"}
+            As for ``score``.
+        """
+        return PyodNames(self, public_rows, missing=missing)
 
     def score_points(self, points: Floats) -> Floats:
         """Return the scores of points of the unit cube."""
@@ -118,14 +172,37 @@ class Model:
 
     def with_threshold(self, contamination: float, threshold: float) -> Model:
         """Return the model with a threshold that was found privately."""
-        return self._changed(self.space, contamination, threshold)
+        return self._changed(self.space, contamination, threshold, "table")
+
+    def with_quantile(self, contamination: float) -> Model:
+        """Return the model with the threshold above which a part of points drawn from the model itself score.
+
+        It costs nothing, and is the model's quantile, not the table's: where columns go together more than
+        the model knows, more of the reference records score above it.
+
+        Parameters
+        ----------
+        contamination : float
+            The part, above 0 and at most 0.5.
+        """
+        if not 0 < contamination <= 0.5:
+            raise InputError(
+                f"must be above 0 and at most 0.5, got {contamination}",
+                field="contamination",
+                next_step="Give the part of the records that is unusual, such as 0.05.",
+            )
+        scores = self.score_points(self.method.draw(self._body, DRAWS))
+        threshold = float(np.quantile(scores, 1 - contamination, method="higher"))
+        return self._changed(self.space, float(contamination), threshold, "model")
 
     def with_columns(self, names: Sequence[str]) -> Model:
         """Return the model with other names of its columns, in their order."""
         space = replace(self.space, columns=tuple(names))
-        return self._changed(space, self.contamination, self.threshold)
+        return self._changed(space, self.contamination, self.threshold, self.quantile)
 
-    def _changed(self, space: Space, contamination: float | None, threshold: float | None) -> Model:
+    def _changed(
+        self, space: Space, contamination: float | None, threshold: float | None, quantile: Quantiles
+    ) -> Model:
         return type(self)(
             self.method,
             space,
@@ -134,6 +211,7 @@ class Model:
             contamination=contamination,
             threshold=threshold,
             rows=self.rows,
+            quantile=quantile,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -177,6 +255,7 @@ class Model:
         try:
             kind, space = METHODS[about["method"]], Space.read(about["space"])
             method = kind.restore(len(space.columns), about["parameters"])
+            _refuse_another_space(method, space)
             promised = about["guarantee"]
             model = cls(
                 method,
@@ -186,6 +265,7 @@ class Model:
                 contamination=_number(about["contamination"]),
                 threshold=_number(about["threshold"]),
                 rows=_whole(about.get("rows")),  # models of before do not say it
+                quantile="model" if about.get("quantile") == "model" else "table",
             )
             method.check(body)
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -213,6 +293,7 @@ class Model:
             "contamination": self.contamination,
             "threshold": self.threshold,
             **({} if self.rows is None else {"rows": self.rows}),
+            **({} if self.quantile == "table" else {"quantile": self.quantile}),
         }
 
     @cached_property
@@ -249,6 +330,13 @@ def _number(value: Any) -> float | None:
     return float(value)
 
 
+def _refuse_another_space(method: ScoringMethod, space: Space) -> None:
+    """Raise ValueError where a file's columns are not those that its method has histograms of."""
+    labels = space.places if isinstance(space, MixedSpace) else None
+    if labels != (method.labels if isinstance(method, MixedMethod) else None):
+        raise ValueError("columns of another method")
+
+
 def _whole(value: Any) -> int | None:
     if value is not None and type(value) is not int:
         raise ValueError("not a whole number")
@@ -273,6 +361,10 @@ class HeldModel(Model):
     def promise(self) -> str:
         """The promise, and against whom it does not hold."""
         return super().promise if self.guarantee is None else f"{super().promise}\n{HELD}"
+
+    def with_quantile(self, contamination: float) -> Model:
+        """Refuse: points would be drawn from exact counts."""
+        raise self._refusal()
 
     def write(self, file: BinaryIO) -> None:
         """Refuse: the file would hold exact counts."""

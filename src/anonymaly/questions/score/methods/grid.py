@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 import numpy as np
 
 from anonymaly.ask.binding import Expectation, Measure
+from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
 from anonymaly.questions.score.methods.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
@@ -200,6 +201,16 @@ class GridMethod(ScoringMethod):
     def score_range(self, body: Body) -> tuple[float, float]:
         """Return 0 and the score of a walk that met nothing."""
         return 0.0, self.depth * (self.neighbours if self.weighted else 1)
+
+    def draw(self, body: Body, count: int) -> Floats:
+        """Return points drawn from the published cells by their counts."""
+        random = np.random.default_rng(0)
+        mass = np.maximum(body["counts"], 0).astype(np.float64)
+        if not mass.sum():
+            return random.random((count, self.dimensions))
+        cells = body["cells"][random.choice(len(mass), count, p=mass / mass.sum())]
+        points: Floats = (cells + random.random(cells.shape)) / self.cells
+        return points
 
     def expect(self, facts: MethodFacts) -> Expectation:
         """Say what noise each cell has, and how far off its count may be."""

@@ -20,6 +20,7 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
+from anonymaly.questions.score.methods.marginal_parts import MarginalParts
 from anonymaly.questions.score.methods.method import (
     CELL,
     FRESH_COPY,
@@ -182,7 +183,7 @@ class MarginalsMethod(ScoringMethod):
         """Return a function that adds up, over all histograms, how rare a point's cells are."""
         from anonymaly.questions.score.kernels.rarity import sum_tables  # noqa: PLC0415  (compiled)
 
-        columns, pairs = self._tables(body)
+        columns, pairs = self.tables(body)
 
         def score(points: Floats) -> Floats:
             return sum_tables(np.ascontiguousarray(points, np.float64), columns, pairs)
@@ -191,9 +192,23 @@ class MarginalsMethod(ScoringMethod):
 
     def score_range(self, body: Body) -> tuple[float, float]:
         """Return the sums of the smallest and of the largest entries of all tables."""
-        columns, pairs = self._tables(body)
+        columns, pairs = self.tables(body)
         tables = [*columns, *pairs]
         return sum(float(table.min()) for table in tables), sum(float(table.max()) for table in tables)
+
+    def parts(self, body: Body) -> MarginalParts:
+        """Return what a score is made of, by column and pair."""
+        return MarginalParts(self, body)
+
+    def draw(self, body: Body, count: int) -> Floats:
+        """Return points whose columns are drawn one by one from their histograms."""
+        random = np.random.default_rng(0)
+        points = np.empty((count, self.dimensions))
+        for axis, noisy in enumerate(body["columns"]):
+            mass = np.maximum(noisy, 0).astype(np.float64)
+            chances = mass / mass.sum() if mass.sum() else None
+            points[:, axis] = (random.choice(self.bins, count, p=chances) + random.random(count)) / self.bins
+        return points
 
     def expect(self, facts: MethodFacts) -> Expectation:
         """Say how far off the count of a cell will be."""
@@ -212,7 +227,8 @@ class MarginalsMethod(ScoringMethod):
             measure=Measure(half_width, "records", f"{CELL} of the true count of a column's cell{SCORES}"),
         )
 
-    def _tables(self, body: Body) -> tuple[Floats, Floats]:
+    def tables(self, body: Body) -> tuple[Floats, Floats]:
+        """Return what each cell of columns and pairs adds to a score."""
         from anonymaly.questions.score.kernels.rarity import column_tables, pair_tables  # noqa: PLC0415
 
         deviations = body["deviations"]

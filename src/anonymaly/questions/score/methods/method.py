@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.core.arrays import Floats
+from anonymaly.errors import InputError
+from anonymaly.questions.score.methods.parts import Parts
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -54,6 +56,14 @@ class MethodFacts:
     dimensions: int
     rate: Fraction
     records: int | None = None  # public, or counted by a stage of its own; None if unknown
+    labels: tuple[
+        int, ...
+    ] = ()  # the places of each column of labels, and 0 for a number; () for all numbers
+
+    @property
+    def numbers(self) -> int:
+        """How many of the columns are numbers."""
+        return self.labels.count(0) if self.labels else self.dimensions
 
 
 class ScoringMethod(ABC):
@@ -124,6 +134,18 @@ class ScoringMethod(ABC):
     @abstractmethod
     def score_range(self, body: Body) -> tuple[float, float]:
         """Return bounds of all scores, from what was released alone; a threshold lies between them."""
+
+    def parts(self, body: Body) -> Parts:
+        """Return what a score is the sum of; raises InputError where it is no sum."""
+        raise InputError(
+            f"the score of the method {self.name} is a distance, which has no parts",
+            field="method",
+            next_step="Ask for a model by the method mixed, which is the default.",
+        )
+
+    @abstractmethod
+    def draw(self, body: Body, count: int) -> Floats:
+        """Return points like those that the model was made of, from what was released and public coins."""
 
     @abstractmethod
     def expect(self, facts: MethodFacts) -> Expectation:
