@@ -41,10 +41,9 @@ def count_steps(
 
 @compiled
 def judge_rows(numbers: Integers, rule: MarginRule, margins: Integers) -> None:
-    """Return the margin of each row of numbers."""
-    flat = numbers.ravel()
+    """Write the margin of each row of numbers, which follow one another."""
     for group in range(len(margins)):
-        margins[group] = margin_of(flat, group * rule.width, rule)
+        margins[group] = margin_of(numbers, group * rule.width, rule)
 
 
 def sample_margins(
@@ -69,7 +68,8 @@ def sample_margins(
             end = min(start + BATCH, part[1])
             found = np.empty((end - start, grid.steps), np.int64)
             count_steps(masks[start:end], codes, offsets, summary.steps, summary.counts, found)
-            judge_rows(np.ascontiguousarray(margin.columns(found, grid, value)), rule, margins[start:end])
+            numbers = np.ascontiguousarray(margin.columns(found, grid, value)).reshape(-1)
+            judge_rows(numbers, rule, margins[start:end])
 
     in_threads(work, equal_ranges(sample.size, BATCH))
     return margins
