@@ -17,5 +17,5 @@ MOST_NUMBERS = 1 << 25  # cells of codes times steps: a few hundred megabytes
 SAMPLED = 20_000  # groups of a public sample, besides the simple ones
 MOST_VALUES = 62  # of an attribute whose subsets are drawn: an option's bits are one number
 MOST_SAMPLED_ATTRIBUTES = 12
-MOST_POSITIONS = 4_096  # of an ordered attribute
+MOST_POSITIONS = 1_024  # of an ordered attribute
 MOST_CELLS = 1 << 62  # combinations of codes: a cell's number has 64 bits

@@ -46,6 +46,17 @@ class MetricGrid:
         """Return where a step begins; that of ``steps`` is the upper bound."""
         return self.high if number >= self.steps else min(self.low + number * self.unit, self.high)
 
+    def rounded_edge(self, number: int) -> float:
+        """Return the edge in as many digits as a step's width has a say in.
+
+        Examples
+        --------
+        >>> grid = MetricGrid.of(Interval(100_000, 2_500_000), 1024)
+        >>> grid.edge(5), grid.rounded_edge(5)
+        (111718.75, 112000.0)
+        """
+        return round(self.edge(number), -math.floor(math.log10(self.unit)))
+
     def to_ibis(self, column: ir.NumericValue) -> ir.IntegerValue:
         """Return the same for a column: the same operations on the same doubles; no row makes them fail."""
         from anonymaly.engine.arithmetic import divided, exact  # noqa: PLC0415  (Ibis, when rows are read)

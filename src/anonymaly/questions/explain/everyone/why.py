@@ -86,7 +86,7 @@ class WhyRates:
         ]
         if size <= self.least:
             return size, None
-        low, middle, high = (grid.edge(place) for place in sorted(places))
+        low, middle, high = (grid.rounded_edge(place) for place in sorted(places))
         return size, (low, middle, high)
 
 
