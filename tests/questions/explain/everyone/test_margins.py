@@ -169,7 +169,7 @@ def test_a_value_at_the_end_of_its_step_is_beyond_the_fence_too() -> None:
         (6.6, False),
         (7.0, True),
         (3.0, False),
-        (2.5, True),
+        (2.5, False),
         (1.9, True),
     ):
         numbers = fence.columns(counts, grid, value)
