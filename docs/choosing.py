@@ -26,8 +26,7 @@ def tree() -> str:
         parts.append(f"### {says[0].upper()}{says[1:]}")
         for protects, advice in _together(leaves):
             who = " or ".join(f"`--protect {name}`" for name in protects)
-            asker = " (for `--asks owner` alone)" if advice.question == "explain" else ""
-            parts.append("\n".join([f"`--leaves {leaves}`, {who}{asker}:", "", *_lines(advice, protects)]))
+            parts.append("\n".join([f"`--leaves {leaves}`, {who}:", "", *_lines(advice, protects)]))
     return "\n" + "\n\n".join(parts) + "\n\n"
 
 

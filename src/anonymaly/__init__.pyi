@@ -12,6 +12,7 @@ from anonymaly.ask.query import Query as Query
 from anonymaly.ask.simulation import simulate as simulate
 from anonymaly.ask.table import Table as Table
 from anonymaly.declare.dataset import Dataset as Dataset
+from anonymaly.declare.dates import Dates as Dates
 from anonymaly.declare.domain import Bins as Bins
 from anonymaly.declare.domain import Categories as Categories
 from anonymaly.declare.domain import Flag as Flag

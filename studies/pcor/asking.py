@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.binding import ExplainBinding, bind
+from anonymaly.questions.explain.binding import ExplainBinding, bind_contexts
 from anonymaly.questions.explain.mechanism import SummarisedContexts, release_context
 from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import summarise
@@ -59,7 +59,7 @@ class Asking:
 
     def bind(self, question: Explain) -> ExplainBinding:
         """Return what follows from the question and the declaration."""
-        return bind(question, self.declaration)
+        return bind_contexts(question, self.declaration)
 
     def ask(self, row: int, progress: Progress) -> Asked:
         """Summarise the table and judge all contexts of one row."""

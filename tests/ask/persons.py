@@ -26,4 +26,4 @@ def identify(age: int) -> am.Identify:
 
 def explain(age: int, **options: Any) -> am.Explain:
     asked = {"record": {"age": age, "ward": "A"}, "metric": "age", "attributes": ["ward"], **options}
-    return am.Explain(**asked, detector="grubbs", epsilon="0.1")
+    return am.Explain(**asked, detector="grubbs", rule="groups", epsilon="0.1")

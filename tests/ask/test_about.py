@@ -44,7 +44,7 @@ def curator(tmp_path: Path) -> am.Curator:
 OF_ALL_ROWS: list[Any] = [
     am.Identify(record={"age": 50}, model="rare", epsilon=2),
     am.Lookahead(columns=["ward"], model="exact", epsilon=1),
-    am.Explain(record={"age": 50, "ward": "A"}, metric="age", attributes=["ward"], epsilon=1),
+    am.Explain(record={"age": 50, "ward": "A"}, metric="age", attributes=["ward"], rule="groups", epsilon=1),
 ]
 
 

@@ -68,6 +68,12 @@ QUESTIONS = [
         am.Explain(record={"age": 97, "ward": "A"}, metric="age", attributes=["ward"], epsilon=1),
         25,
     ),
+    (
+        am.Explain(
+            record={"age": 97, "ward": "A"}, metric="age", attributes=["ward"], rule="groups", epsilon=1
+        ),
+        25,
+    ),
 ]  # fmt: skip
 
 
@@ -156,7 +162,12 @@ def test_where_there_is_no_number_the_refusal_says_what_can_be_had(tmp_path: Pat
     with pytest.raises(Refused, match="bins and pair_bins given it is a number"):
         curator.plan(score, for_error=20)
     searched = am.Explain(
-        record={"age": 97, "ward": "A"}, metric="age", attributes=["ward"], search="uniform", epsilon=1
+        record={"age": 97, "ward": "A"},
+        metric="age",
+        attributes=["ward"],
+        search="uniform",
+        rule="groups",
+        epsilon=1,
     )
     with pytest.raises(Refused, match="exact, which looks at all of them, has a number"):
         curator.plan(searched, for_error=20)

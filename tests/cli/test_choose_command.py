@@ -34,19 +34,18 @@ DIFFERENT = list({(advise(asks=asks, protect=protect, leaves=leaves).commands): 
 @pytest.mark.parametrize(("asks", "protect", "leaves"), ENDS)
 def test_every_way_through_the_tree_ends_with_an_advice(asks: str, protect: str, leaves: str) -> None:
     advice = advise(asks=asks, protect=protect, leaves=leaves)
-    assert advice.question in (None, "stream", *QUESTIONS)
+    assert advice.question in ("stream", *QUESTIONS)
     assert advice.promise
     assert advice.commands
-    if advice.question is None:
-        return
     assert {"epsilon"} <= {start.name for start in advice.starts}
     assert all(start.reason for start in advice.starts)
     assert str(advice).count("type next") == len(advice.commands)
     # Who must be protected is: everyone by any of them, others only where they may be left out.
     if protect == "everyone":
         assert advice.rule is None
-    if asks != "owner":
-        assert advice.question != "explain"
+    # A group is named with everyone protected, whoever asks: no rule is needed.
+    if leaves == "group":
+        assert (advice.question, advice.rule) == ("explain", None)
 
 
 @pytest.mark.parametrize(("asks", "protect", "leaves"), DIFFERENT)

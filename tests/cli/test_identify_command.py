@@ -101,9 +101,12 @@ def test_a_context_to_start_from_is_given_by_several_values(run: Run, folder: Pa
     done = run(
         "explain", "patients.yaml", "--record", "age=30", "--record", "ward=A", "--metric", "age",
         "--attributes", "ward", "--search", "random_walk", "--start", "ward=A", "--start", "ward=B",
-        "--epsilon", "1", "--preview",
+        "--rule", "groups", "--epsilon", "1", "--preview",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+UNDER_A_RULE = ("--rule", "groups", "--epsilon", "1")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_groups_of_too_many_values_are_refused_with_a_next_step(
     names = [column.partition(":")[0] for column in columns]
     value = "0" if len(names) == 1 else "true"
     given = [item for name in names for item in ("--record", f"{name}={value}", "--attributes", name)]
-    done = run("explain", "patients.yaml", "--record", "age=30", "--metric", "age", *given, "--epsilon", "1")
+    done = run("explain", "patients.yaml", "--record", "age=30", "--metric", "age", *given, *UNDER_A_RULE)
     assert done.returncode == 2, done.stdout + done.stderr
     assert named in done.stderr
     assert "Use fewer attributes, or wider bins." in done.stderr

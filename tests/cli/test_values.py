@@ -140,7 +140,7 @@ def test_bins_keep_their_names_in_the_groups_of_an_explanation(run: Run, wifi: P
             "0.1",
             "--preview",
         ),
-        *("--record", "floor=2", "--record", "age=30", "--utility", "overlap"),
+        *("--record", "floor=2", "--record", "age=30", "--rule", "groups", "--utility", "overlap"),
         *("--target", "floor=2", "--target", "floor=3"),
     )
     assert done.returncode == 0, done.stderr

@@ -196,8 +196,9 @@ def test_a_measured_answer_is_a_simulated_one(sources: Sources) -> None:
         epsilon="0.2",
         search="breadth_first",
         start=start,
+        rule="groups",
     )
-    context = am.simulate(question, salaries(public=True), seed=9).value
+    context = am.simulate(question, salaries(public=True, rules={"groups": am.SameContexts()}), seed=9).value
     assert index is not None
     assert {choice.column: list(choice.values) for choice in context.choices} == asked.choices(index)
 

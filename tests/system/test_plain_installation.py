@@ -45,7 +45,8 @@ data = Dataset(people, name="patients", columns=columns, rules={"groups": SameCo
 curator = Curator(data, budget=2.0, ledger="patients.ledger")
 attempt("count", lambda: curator.ask(Count(where="age >= 60", epsilon=1)).charged)
 record = {"age": 90, "ward": "A"}
-grubbs = Explain(record=record, metric="age", attributes=["ward"], detector="grubbs", epsilon=1)
+under = {"detector": "grubbs", "rule": "groups", "epsilon": 1}
+grubbs = Explain(record=record, metric="age", attributes=["ward"], **under)
 attempt("grubbs", lambda: curator.ask(grubbs).charged)
 attempt("GridKNN", lambda: am.GridKNN)
 attempt("search_cost", lambda: am.search_cost)

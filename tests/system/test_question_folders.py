@@ -16,6 +16,7 @@ BEGIN, END = "<!-- question folders, by `make tables` -->\n", "<!-- end of quest
 NEEDED = ("query.py", "binding.py", "summary.py", "mechanism.py", "value.py", "GUARANTEE.md")
 OPTIONAL = ("inspect.py", "picture.py", "kernels/")
 VARIANTS = {"methods/", "searches/"}  # where the asker chooses by name, one file each
+FORMS = {"everyone/"}  # another form of the question, with the same files but for the query
 
 
 def _contents(folder: Path) -> set[str]:
@@ -35,8 +36,8 @@ def _table() -> str:
     lines.append(["---"] * len(lines[0]))
     for question in QUESTIONS:
         names = _contents(FOLDERS / question.replace("-", "_"))
-        variants = sorted(names & VARIANTS)
-        others = sorted(names - VARIANTS - set(roles))
+        variants = sorted(names & (VARIANTS | FORMS))
+        others = sorted(names - VARIANTS - FORMS - set(roles))
         marks = ["✓" if role in names else "" for role in roles]
         lines.append([f"`{question}`", *marks, " ".join(variants), " ".join(others)])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
@@ -54,7 +55,10 @@ def test_the_same_files_have_the_same_roles_in_every_folder() -> None:
         names = _contents(FOLDERS / question.replace("-", "_"))
         assert set(NEEDED) <= names, f"{question} has no {set(NEEDED) - names}"
         folders = {name for name in names if name.endswith("/")}
-        assert folders <= VARIANTS | set(OPTIONAL), f"{question}: which room is {folders}?"
+        assert folders <= VARIANTS | FORMS | set(OPTIONAL), f"{question}: which room is {folders}?"
+        for form in names & FORMS:
+            held = _contents(FOLDERS / question.replace("-", "_") / form)
+            assert set(NEEDED) - {"query.py"} <= held, f"{question}: {form}"
         assert all(name.endswith((".py", ".md", "/")) for name in names), question
 
 

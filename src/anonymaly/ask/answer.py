@@ -211,7 +211,13 @@ class Answer:
             f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{_html(text)}</td></tr>"
             for label, text in self._lines()
         )
-        head = f"<strong style='font-size:1.4em'>{_html(self.shown)}</strong>"
+        # A value that has a picture says with it all that it says in words.
+        pictured = getattr(self.value, "_repr_html_", None)
+        head = (
+            f"<strong style='font-size:1.4em'>{_html(self.shown)}</strong>"
+            if pictured is None
+            else pictured()
+        )
         if self.banner is not None:
             head = f"<p style='border:2px solid;padding:4px'><strong>{_html(self.banner)}</strong></p>{head}"
         return f"<div>{head}<table>{rows}</table></div>"

@@ -66,7 +66,6 @@ class Query(Value):
 
     takes_positions: ClassVar[bool] = False
     question: ClassVar[str]
-    schema_version: ClassVar[int] = 1
     media_type: ClassVar[str] = "application/json"
     tabular: ClassVar[bool] = False  # whether the value is a Table, which can be written to a file
     # Fields about a person: the ledger and reports keep their digest only.
@@ -79,6 +78,11 @@ class Query(Value):
     def cost(self) -> int:
         """The charge in nano-ε: exactly epsilon."""
         return to_nano(self.epsilon)
+
+    @property
+    def schema_version(self) -> int:
+        """The version of the question's fields; a question that gets other ones says which it has."""
+        return 1
 
     @property
     def kept(self) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from anonymaly.audit.cases.count import COUNT_MUTANTS
 from anonymaly.audit.cases.count_list import COUNT_LIST_MUTANTS
 from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
+from anonymaly.audit.cases.explain_everyone import EXPLAIN_EVERYONE_MUTANTS
 from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
 from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
 from anonymaly.audit.cases.score import SCORE_MUTANTS
@@ -36,7 +37,7 @@ from anonymaly.audit.system.verify import (
 
 QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
     "count": (*COUNT_MUTANTS, *COUNT_LIST_MUTANTS),
-    "explain": EXPLAIN_MUTANTS,
+    "explain": (*EXPLAIN_EVERYONE_MUTANTS, *EXPLAIN_MUTANTS),
     "identify": IDENTIFY_MUTANTS,
     "lookahead": LOOKAHEAD_MUTANTS,
     "score": SCORE_MUTANTS,

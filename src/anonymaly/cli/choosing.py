@@ -78,7 +78,7 @@ class Start:
 class Advice:
     """Where the decisions lead: a question, its promise, the rule to declare, numbers, and what to type."""
 
-    question: str | None  # None: there is none that does this
+    question: str
     promise: str
     rule: str | None = None  # a line of YAML below `rules:`
     starts: tuple[Start, ...] = ()
@@ -97,7 +97,7 @@ class Advice:
         }
 
     def __str__(self) -> str:
-        lines = [("question", self.question or "none"), ("promise", self.promise)]
+        lines = [("question", self.question), ("promise", self.promise)]
         if self.rule is not None:
             lines.append(("rule to declare", f"rules:\n  {self.rule}"))
         lines += [("start with", f"{item.name} {item.value}: {item.reason}") for item in self.starts]
@@ -210,27 +210,21 @@ MODEL = Advice(
 )
 GROUP = Advice(
     "explain",
-    "not differential privacy: ε between tables in which the record stands out in the same groups; the "
-    "record asked about is not protected, nor is anybody whose presence decides whether it stands out",
-    rule="groups: {type: same_contexts, metrics: [age], attributes: [ward], detectors: [grubbs]}",
+    EVERYONE,
     starts=(
-        Start("epsilon", "0.2", "limits only what the choice of a group tells of how many people are in it"),
+        Start(
+            "epsilon",
+            "0.5",
+            "the preview says by how many records someone must stand out to be seen",
+        ),
     ),
     commands=(
         "anonymaly explain patients.yaml --record age=97 --record ward=A --metric age --attributes ward "
-        "--detector grubbs --epsilon 0.2 --preview",
+        "--epsilon 0.5 --rehearse",
+        "anonymaly explain patients.yaml --record age=97 --record ward=A --metric age --attributes ward "
+        "--epsilon 0.5 --preview",
     ),
-    notes=("an asker under this rule can test guesses about any record, whatever ε is: ask it yourself",),
-)
-NO_GROUP = Advice(
-    None,
-    "no question names a group and keeps this promise: explain does not hide in which groups a record "
-    "stands out",
-    notes=(
-        "counts of groups that you name, or a histogram by their columns, protect everyone",
-        "explain is for owners who ask themselves: --asks owner --protect ordinary --leaves group",
-    ),
-    commands=("anonymaly count patients.yaml --where \"ward == 'A' and age >= 90\" --epsilon 0.1 --preview",),
+    notes=("a rule (same_contexts) permits other detectors, under a promise that protects far fewer",),
 )
 HISTOGRAM = Advice(
     "share-histogram",
@@ -280,7 +274,7 @@ TREE: Mapping[str, Mapping[str, Advice]] = {
     "number": {"everyone": COUNT, "policy": COUNT, "ordinary": LOOKAHEAD},
     "verdict": {"everyone": VERDICT_FOR_EVERYONE, "policy": VERDICT_FOR_EVERYONE, "ordinary": VERDICT},
     "model": {"everyone": MODEL, "policy": MODEL, "ordinary": MODEL},
-    "group": {"everyone": NO_GROUP, "policy": NO_GROUP, "ordinary": GROUP},
+    "group": {"everyone": GROUP, "policy": GROUP, "ordinary": GROUP},
     "table": {"everyone": HISTOGRAM, "policy": SAMPLE, "ordinary": LOOKAHEAD},
     "stream": {"everyone": STREAM, "policy": STREAM, "ordinary": STREAM},
 }
@@ -316,13 +310,11 @@ def advise(*, asks: str, protect: str, leaves: str, manifest: str = MANIFEST) ->
             )
     found = TREE[leaves][protect]
     notes = list(found.notes)
-    if found is GROUP and asks != "owner":
-        found, notes = NO_GROUP, list(NO_GROUP.notes)
     if found.promise is EVERYONE and protect != "everyone":
         notes.append(MORE_THAN_NEEDED)
     if asks == "public" and found.promise is EVERYONE:
         notes.append(IN_ODDS)
-    starts = found.starts if leaves == "stream" or found.question is None else (*found.starts, BUDGETS[asks])
+    starts = found.starts if leaves == "stream" else (*found.starts, BUDGETS[asks])
     return Advice(
         question=found.question,
         promise=found.promise,

@@ -16,7 +16,7 @@ import typer
 
 # Fields of questions that name columns or rules; those of other names complete nothing.
 COLUMNS = frozenset({"columns", "attributes", "by", "metric"})
-RULES = {"policy": "policy", "model": "anomaly_model"}
+RULES = {"policy": "policy", "model": "anomaly_model", "rule": "same_contexts"}
 
 
 @dataclass(frozen=True)

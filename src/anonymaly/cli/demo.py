@@ -14,7 +14,7 @@ from anonymaly.ask.answer import Answer
 from anonymaly.audit.exclusion import exclusion_attack
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.datasets import census, salaries
-from anonymaly.declare.rules import AnomalyModel, Policy, SameContexts
+from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.errors import Refused
 from anonymaly.ledger import Ledger
 from anonymaly.questions.count.query import Count
@@ -104,8 +104,8 @@ def _share(folder: Path) -> tuple[Answer, str]:
 
 
 def _explain(folder: Path) -> Answer:
-    """Ask about one of the disclosed salaries, under a rule that the owner declares."""
-    people = salaries(rules={"groups": SameContexts(metrics=["salary"])})
+    """Ask about one of the disclosed salaries; everyone is protected, so no rule is needed."""
+    people = salaries()
     curator = Curator(people, budget=1.0, ledger=folder / "salaries.ledger")
     record = {"job": "Manager", "sector": "Ministries", "year": 2004, "salary": 169449.41}
     return curator.ask(

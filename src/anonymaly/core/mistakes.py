@@ -74,7 +74,7 @@ def _place(error: ErrorDetails) -> tuple[str, ...]:
 
 
 _FORM = re.compile(
-    r"(str|int|float|bool|tuple|list|dict|none|nullable|Bins)$"
+    r"(str|int|float|bool|tuple|list|dict|none|nullable|Bins|Dates)$"
     r"|(function|constrained|lax|strict|json|literal|is-instance|tuple|list|dict)[-\[]"
 )
 

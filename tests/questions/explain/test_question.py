@@ -43,6 +43,7 @@ def ask(**fields: Any) -> am.Explain:
         "metric": "pay",
         "attributes": ATTRIBUTES,
         "detector": "grubbs",
+        "rule": "groups",
         "epsilon": 1,
     }
     return am.Explain(**{**given_fields, **fields})

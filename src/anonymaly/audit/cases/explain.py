@@ -15,6 +15,7 @@ import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.cases.choice import choice_law
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
@@ -139,6 +140,7 @@ def explain_case(
         samples=SAMPLES,
         starts=STARTS,
         tries=TRIES,
+        rule="groups",
         epsilon=epsilon,
     )
     spread = 1 if adjacency == "add_remove" else 2  # Lemma 1, with a row for a person
@@ -150,7 +152,7 @@ def explain_case(
         utilities = _valid(records)
         if not utilities:
             return {NOTHING: 1.0}
-        return _choice(utilities, rate) if search == "exact" else _breadth_first(utilities, rate)
+        return choice_law(utilities, rate) if search == "exact" else _breadth_first(utilities, rate)
 
     return ExplainCase(
         name=f"explain, {search}, records, {adjacency}, ε = {query.epsilon}",
@@ -233,24 +235,6 @@ def _valid_contexts(question: Any, records: Database) -> Collection[str]:
     return frozenset(_valid(records))
 
 
-def _choice(utilities: Mapping[str, int], rate: float) -> Law:
-    """Return the law of permute-and-flip: Pr[i] = p_i · ∫ Π (1 − t·p_j) dt over t in 0..1 and all j ≠ i.
-
-    With each candidate at an independent uniform time t in the order, i is chosen if its coin of chance
-    p = e^(−rate·(max u − u)) succeeds and no earlier one did.
-    """
-    best = max(utilities.values())
-    coins = {bits: math.exp(-rate * (best - utility)) for bits, utility in utilities.items()}
-    law = {}
-    for bits, coin in coins.items():
-        failing = np.polynomial.Polynomial([1.0])
-        for other, chance in coins.items():
-            if other != bits:
-                failing *= np.polynomial.Polynomial([1.0, -chance])
-        law[bits] = coin * float(failing.integ()(1.0))
-    return law
-
-
 def _breadth_first(utilities: Mapping[str, int], rate: float) -> Law:
     """Return the law of two blind starts, two visits chosen by utility, and the last draw between them."""
     contexts = math.prod(2 ** (len(values) - 1) for values in VALUES.values())
@@ -263,7 +247,7 @@ def _breadth_first(utilities: Mapping[str, int], rate: float) -> Law:
         begun = [((first,), alone), *(((first, other), (1 - alone) / len(others)) for other in others)]
         for starts, chance in begun:
             for visited, share in _visits(starts, utilities, rate):
-                for answer, last in _choice({bits: utilities[bits] for bits in visited}, rate).items():
+                for answer, last in choice_law({bits: utilities[bits] for bits in visited}, rate).items():
                     law[answer] += (1 - missed) / len(utilities) * chance * share * last
     return {**law, NOTHING: missed} if missed else law
 
@@ -272,12 +256,12 @@ def _visits(
     starts: Sequence[str], utilities: Mapping[str, int], rate: float
 ) -> Iterator[tuple[set[str], float]]:
     """Yield what may be visited: one of the starts, and another one or a valid neighbour."""
-    for first, chance in _choice({bits: utilities[bits] for bits in starts}, rate).items():
+    for first, chance in choice_law({bits: utilities[bits] for bits in starts}, rate).items():
         near = {bits for bits in utilities if _differing(bits, first) == 1} | set(starts) - {first}
         if not near:
             yield {first}, chance
             continue
-        for second, share in _choice({bits: utilities[bits] for bits in near}, rate).items():
+        for second, share in choice_law({bits: utilities[bits] for bits in near}, rate).items():
             yield {first, second}, chance * share
 
 

@@ -70,6 +70,7 @@ def _questions(age: int) -> tuple[Query, ...]:
             metric="age",
             attributes=["ward"],
             detector="grubbs",
+            rule="groups",
             epsilon="0.1",
         ),
     )

@@ -23,8 +23,8 @@ lets questions that cite it protect fewer people, for better answers:
                   published as they are (share-sample, share-histogram).
   anomaly_model   says what an anomaly is: a record with few others near it. Gives up: an answer may show that
                   an anomaly is in the data; everybody normal stays protected (identify, lookahead).
-  same_contexts   lets explain say in which group a record stands out. Gives up: an asker can test guesses
-                  about any record, and ε does not limit that."""
+  same_contexts   lets explain use other detectors than those that protect everyone. Gives up: an asker can
+                  test guesses about any record, and ε does not limit that."""
 
 
 def ask_rules(asker: Asker, columns: Sequence[Proposal]) -> dict[str, dict[str, Any]]:

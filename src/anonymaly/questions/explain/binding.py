@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``explain`` bound to a declaration: attributes, contexts, detector and search by name, and the rate."""
+"""``explain`` bound to a declaration: for everyone, or under a rule.
+
+The form under a rule is here: attributes, contexts, detector and search by name, and the rate. The form for
+everyone is in the folder ``everyone``.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,14 @@ from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
+from anonymaly.declare.dates import Dates
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
+from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS, Detector
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import ContextQuestion, SameValidContexts
+from anonymaly.questions.explain.everyone.binding import EveryoneBinding, bind_for_everyone
 from anonymaly.questions.explain.kernels import most_free_bits
 from anonymaly.questions.explain.metric_steps import MetricSteps
 from anonymaly.questions.explain.searches import SEARCHES, Search, SearchSettings
@@ -29,6 +36,9 @@ if TYPE_CHECKING:
     from anonymaly.questions.explain.query import Explain
 
 Item = TypeVar("Item")
+
+DEFAULT_DETECTOR = "lof"
+FOR_EVERYONE = ("among", "groups", "why", "steps")  # fields that the form under a rule does not have
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +59,9 @@ class ExplainBinding(Binding):
     @property
     def used(self) -> Used:
         """The metric and the attributes; a rule permits the question, and changes nothing about it."""
-        return Used(frozenset([self.query.metric, *(attribute.column for attribute in self.attributes)]))
+        names = [self.query.metric, *(attribute.column for attribute in self.attributes)]
+        rules = [self.query.rule] if self.query.rule and not self.declaration.any_rule else []
+        return Used(frozenset(names), frozenset(rules))
 
     @property
     def shares(self) -> Mapping[str, int]:
@@ -63,8 +75,8 @@ class ExplainBinding(Binding):
         parameters: dict[str, Any] = dict(query.parameters)
         question = ContextQuestion(
             metric=query.metric,
-            attributes=query.attributes,
-            detector=query.detector,
+            attributes=[item for item in query.attributes if not isinstance(item, Dates)],
+            detector=self.detector.name,
             parameters=parameters,
             record=self.digest_of("promise", dict(query.record)),
         )
@@ -96,21 +108,48 @@ class ExplainBinding(Binding):
         )
 
 
-def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
+def bind(query: Explain, declaration: Declaration) -> ExplainBinding | EveryoneBinding:
+    """Bind the question for everyone, or, if it cites a rule, in the form that the rule permits."""
+    return (
+        bind_for_everyone(query, declaration) if query.rule is None else bind_under_rule(query, declaration)
+    )
+
+
+def bind_under_rule(query: Explain, declaration: Declaration) -> ExplainBinding:
+    """Check that the rule is declared and permits the question, then the question itself."""
+    if query.rule and not declaration.any_rule:
+        _refuse_undeclared(query.rule, declaration)
+    return bind_contexts(query, declaration)
+
+
+def _refuse_undeclared(name: str, declaration: Declaration) -> None:
+    rules = [known for known, rule in declaration.rules.items() if isinstance(rule, SameContexts)]
+    if name not in rules:
+        raise RuleNotDeclared(
+            f"the owner of {declaration.name} declared no same_contexts rule {name!r}",
+            field="rule",
+            next_step=f"{guess(name, rules)}Cite a declared one ({', '.join(rules) or 'there is none'}), or "
+            "leave it out: without a rule everyone is protected.",
+        )
+
+
+def bind_contexts(query: Explain, declaration: Declaration) -> ExplainBinding:
     """Check the question against the declaration; write the detector's parameters out."""
+    _refuse_what_is_for_everyone(query)
     metric = _metric(query.metric, declaration.columns)
-    if query.metric in [item.column if isinstance(item, Bins) else item for item in query.attributes]:
+    attributes_asked = [item for item in query.attributes if not isinstance(item, Dates)]
+    if query.metric in [item.column if isinstance(item, Bins) else item for item in attributes_asked]:
         raise InputError(
             f"names the metric {query.metric}",
             field="attributes",
             next_step="A record stands out *in* the metric.",
         )
-    attributes = read_attributes(query.attributes, declaration.columns)
+    attributes = read_attributes(attributes_asked, declaration.columns)
     record: dict[str, Any] = dict(query.record)
     own = _own_values(record, attributes, query.metric, metric)
     space = _space(attributes, own)
     search = _named(SEARCHES, query.search, "search")
-    detector = _detector(query.detector, dict(query.parameters))
+    detector = _detector(query.detector or DEFAULT_DETECTOR, dict(query.parameters))
     limit = most_free_bits(detector)
     if search.name == "exact" and space.free_bits > limit:
         raise InputError(
@@ -128,7 +167,7 @@ def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
     steps = MetricSteps.of(metric)
     parameters = frozen_items(dataclasses.asdict(detector))  # type: ignore[call-overload]
     return ExplainBinding(
-        query=query.model_copy(update={"parameters": parameters}),
+        query=query.model_copy(update={"detector": detector.name, "parameters": parameters}),
         declaration=declaration,
         attributes=attributes,
         metric_steps=steps,
@@ -140,6 +179,21 @@ def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
         settings=settings,
         rate=search.rate(query.cost, settings, adjacency=declaration.adjacency, rows=declaration.rows),
     )
+
+
+def _refuse_what_is_for_everyone(query: Explain) -> None:
+    fields = type(query).model_fields
+    given = [name for name in FOR_EVERYONE if getattr(query, name) != fields[name].default]
+    if any(isinstance(item, Dates) for item in query.attributes):
+        given = ["attributes", *given]
+    if given:
+        raise InputError(
+            "cuts dates by the calendar, which no rule permits"
+            if given[0] == "attributes"
+            else "is for everyone",
+            field=given[0],
+            next_step="Leave it out, or leave the rule out: without one everyone is protected.",
+        )
 
 
 def _metric(name: str, columns: Mapping[str, Domain]) -> Interval:

@@ -15,7 +15,7 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.questions.explain.binding import ExplainBinding, bind
+from anonymaly.questions.explain.binding import ExplainBinding, bind_contexts
 from anonymaly.questions.explain.kernels import kernel_type
 from anonymaly.questions.explain.mechanism import SummarisedContexts, make_kernel
 from anonymaly.questions.explain.query import Explain
@@ -77,7 +77,7 @@ def record(dataset: Dataset, key: str | int, columns: Sequence[str]) -> dict[str
 
 def contexts(dataset: Dataset, query: Explain) -> Contexts:
     """Return every context with its utility and validity: the exact truth, not for release."""
-    bound = bind(query, dataset.declaration)
+    bound = bind_contexts(query, dataset.declaration)
     summary = summarise(dataset.table, bound)
     found = SummarisedContexts(summary, bound)
     valid = found.kernel.valid() if summary.counts.present else np.zeros(bound.space.size, dtype=np.bool_)
@@ -97,7 +97,7 @@ def context_match(
     ``changes`` says how many records; the answer has the share of the ``neighbours`` tables for each.
     The promise of ``explain`` holds between such tables only, so this is how much it is worth here.
     """
-    bound = bind(query, dataset.declaration)
+    bound = bind_contexts(query, dataset.declaration)
     need = kernel_type(bound.detector).needs(bound.detector)
     others = sorted_values(dataset.table, bound).others
     cells, steps = others.cells, others.values

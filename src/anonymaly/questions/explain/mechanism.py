@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the summaries of base cells to one context: verdicts, utilities, a search and its draws."""
+"""From the summaries of base cells to one context: verdicts, utilities, a search and its draws.
+
+That is the form under a rule; that for everyone is in its own folder.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.progress import tell
 from anonymaly.noise import Noise
 from anonymaly.questions.explain.binding import ExplainBinding
+from anonymaly.questions.explain.everyone import mechanism as everyone
+from anonymaly.questions.explain.everyone.binding import EveryoneBinding
 from anonymaly.questions.explain.kernels import kernel_type
 from anonymaly.questions.explain.kernels.cells import CellSummary
 from anonymaly.questions.explain.kernels.kernel import Kernel
@@ -21,8 +26,10 @@ from anonymaly.questions.explain.summary import Summary, summarise
 from anonymaly.questions.explain.value import Context
 
 
-def stages(bound: ExplainBinding) -> tuple[Stage, ...]:
-    """Summarise every base cell, then choose among the valid contexts."""
+def stages(bound: ExplainBinding | EveryoneBinding) -> tuple[Stage, ...]:
+    """Return the stages of the form that was bound; under a rule, choose among the valid contexts."""
+    if isinstance(bound, EveryoneBinding):
+        return everyone.stages(bound)
     return (
         Stage(
             name="context",

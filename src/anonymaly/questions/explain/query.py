@@ -4,67 +4,138 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import BeforeValidator, Discriminator, Field, PlainSerializer, StrictInt, StrictStr, Tag
 
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import FrozenMapping
+from anonymaly.declare.dates import Dates
 from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS
+from anonymaly.questions.explain.everyone.choices import (
+    GROUPS,
+    LARGEST_WHY,
+    MARGIN_NAMES,
+    MOST_GROUPS,
+    MOST_STEPS,
+    STEPS,
+    WHY,
+)
 from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
+
+# The fields of version 1, all of which its texts have. Such a question names no rule: any declared one that
+# permits it is meant.
+OF_VERSION_1 = frozenset(
+    {"record", "metric", "attributes", "detector", "parameters", "utility", "target", "search", "samples"}
+    | {"tries", "start", "starts", "epsilon"}
+)
+UNNAMED = ""
+
+
+def _moments_as_text(record: Any) -> Any:
+    """Write dates as text, which JSON has; a record that is read from a table has datetimes."""
+    if not isinstance(record, Mapping):
+        return record
+    return {name: item.isoformat() if isinstance(item, date) else item for name, item in record.items()}
+
+
+def _share(number: Any) -> Decimal:
+    """Read a share as it is written: JSON's 0.2 is a fifth, and one text means one number."""
+    try:
+        share = Decimal(str(number)).normalize() if not isinstance(number, bool) else None
+    except InvalidOperation:
+        share = None
+    if share is None or not share.is_finite() or not 0 <= share <= LARGEST_WHY:
+        raise ValueError(f"must be a share of ε from 0 to {LARGEST_WHY}")
+    return Decimal(f"{share:f}")
+
+
+def _form(item: Any) -> str:
+    """Say which form an attribute has: a name, or how its column is cut."""
+    if isinstance(item, Dates) or (
+        isinstance(item, Mapping) and ("by" in item or item.get("type") == "dates")
+    ):
+        return "Dates"
+    return "Bins" if isinstance(item, Bins | Mapping) else "str"
+
+
+CutColumn = Annotated[
+    Annotated[StrictStr, Tag("str")] | Annotated[Bins, Tag("Bins")] | Annotated[Dates, Tag("Dates")],
+    Discriminator(_form),
+]
+Share = Annotated[Decimal, BeforeValidator(_share), PlainSerializer(str, return_type=str)]
 
 
 class Explain(Query):
-    """In which group does this record stand out?
+    """In which group does this record stand out, and why?
 
     Notes
     -----
-    The promise holds between tables in which the record stands out in exactly the same groups; it is not
-    differential privacy, and whether the record is in the table is not hidden.
+    Without a rule the answer is differentially private: it protects everyone, the record asked about too.
+    With ``rule``, the name of a declared `SameContexts`, it is that of Shafieinejad et al. 2021, which holds
+    between tables in which the record stands out in exactly the same groups, and is not.
 
     Examples
     --------
     >>> import anonymaly as am
     >>> nurse = {"job": "Nurse", "city": "Oslo", "pay": 90}
     >>> am.Explain(record=nurse, metric="pay", attributes=["job", "city"], epsilon=0.2).describe()
-    'the group, by job, city, in which a record stands out in pay (lof)'
+    'the group, by job, city, in which a record stands out in pay (fence)'
     """
 
     question: ClassVar[str] = "explain"
     # Groups that the asker gives hold the record's own values, too.
     personal_fields: ClassVar[frozenset[str]] = frozenset({"record", "target", "start"})
 
-    record: FrozenMapping = Field(json_schema_extra={"pairs": "record"})
+    record: Annotated[FrozenMapping, BeforeValidator(_moments_as_text)] = Field(
+        json_schema_extra={"pairs": "record"}
+    )
     """The record: a value for each attribute and the metric, as column=value."""
     metric: StrictStr
     """The numeric column in which the record may stand out."""
-    attributes: tuple[StrictStr | Bins, ...] = Field(min_length=1)
-    """The columns that groups are made of; give it once for each."""
-    detector: StrictStr = Field(
-        default="lof", description=f"What standing out means: one of {', '.join(DETECTORS)}."
+    attributes: tuple[CutColumn, ...] = Field(min_length=1)
+    """The columns that groups are made of; give it once for each. Bins cut numbers, and Dates dates."""
+    detector: StrictStr | None = Field(
+        default=None,
+        description=f"What standing out means: one of {', '.join(MARGIN_NAMES)}, the first by default; with "
+        f"a rule one of {', '.join(DETECTORS)}, by default lof.",
     )
     parameters: FrozenMapping = Field(default=(), json_schema_extra={"pairs": True})
     """The detector's parameters that are not to be the default ones, as name=value."""
+    among: Literal["simple", "subsets"] = "simple"
+    """Among which groups: simple, where each attribute is any, the record's own value, or an interval that
+    holds it; subsets, all sets of values that hold it. With a rule always subsets."""
+    groups: StrictInt = Field(default=GROUPS, ge=1, le=MOST_GROUPS)
+    """How many groups to name, each at its share of epsilon; those too like a named one are left out."""
+    why: Share = WHY
+    """The share of epsilon for the groups' sizes and quartiles; 0 for none of them."""
+    steps: StrictInt = Field(default=STEPS, ge=2, le=MOST_STEPS)
+    """Into how many steps the metric's interval is cut."""
+    rule: StrictStr | None = None
+    """The declared rule that permits the form of Shafieinejad et al. 2021; without, everyone is protected."""
     utility: Literal["population", "overlap"] = "population"
-    """Which groups are preferred: population, large ones; overlap, those that share records with target."""
+    """With a rule: which groups are preferred: population, large ones; overlap, those that share records
+    with target."""
     target: FrozenMapping = Field(default=(), json_schema_extra={"pairs": "group"})
-    """The group to overlap with, as column=values; a column that is left out takes all values."""
+    """With a rule: the group to overlap with, as column=values; a column left out takes all values."""
     search: StrictStr = Field(
         default="exact",
-        description=f"One of {', '.join(SEARCHES)}; exact looks at every group, the others at some.",
+        description=f"With a rule: one of {', '.join(SEARCHES)}; exact looks at every group, others at some.",
     )
     samples: StrictInt = Field(default=SearchSettings.samples, ge=1)
-    """How many groups a search looks at."""
+    """With a rule: how many groups a search looks at."""
     tries: StrictInt = Field(default=SearchSettings.tries, ge=1)
-    """How often a search draws before it gives up."""
+    """With a rule: how often a search draws before it gives up."""
     start: FrozenMapping | None = Field(default=None, json_schema_extra={"pairs": "group"})
-    """The group that random_walk, depth_first and breadth_first begin at, as column=values; drawn blindly if
-    not given. exact and uniform begin at none."""
+    """With a rule: the group that random_walk, depth_first and breadth_first begin at, as column=values;
+    drawn blindly if not given. exact and uniform begin at none."""
     starts: StrictInt = Field(default=SearchSettings.starts, ge=1)
-    """How many groups depth_first and breadth_first begin at."""
+    """With a rule: how many groups depth_first and breadth_first begin at."""
 
     if TYPE_CHECKING:
 
@@ -73,9 +144,14 @@ class Explain(Query):
             *,
             record: Mapping[str, Any],
             metric: str,
-            attributes: Sequence[str | Bins],
-            detector: str = "lof",
+            attributes: Sequence[str | Bins | Dates],
+            detector: str | None = None,
             parameters: Mapping[str, Any] = ...,
+            among: str = "simple",
+            groups: int = ...,
+            why: Number = ...,
+            steps: int = ...,
+            rule: str | None = None,
             utility: str = "population",
             target: Mapping[str, Sequence[Any]] = ...,
             search: str = "exact",
@@ -86,9 +162,41 @@ class Explain(Query):
             epsilon: Number,
         ) -> None: ...
 
+    @property
+    def schema_version(self) -> int:
+        """2, or 1 for a question whose text is of version 1: it keeps its fingerprint."""
+        return 1 if self.rule == UNNAMED else 2
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read a question from plain data; a text with the fields of version 1, and no others, means that."""
+        if isinstance(data, Mapping) and set(data) - {"question"} == OF_VERSION_1:
+            return super().from_dict({**data, "rule": UNNAMED})
+        return super().from_dict(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as plain data; one of version 1 as it always was."""
+        data = super().to_dict()
+        if self.rule != UNNAMED:
+            return data
+        return {name: item for name, item in data.items() if name == "question" or name in OF_VERSION_1}
+
     @classmethod
     def example(cls) -> Example:
         """Ask about a well-paid nurse."""
+        return cls._example()
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Ask for everyone, for two groups among all subsets, and under a rule."""
+        return (
+            cls._example(),
+            cls._example(among="subsets", groups=2, detector="rare", parameters={"radius": 20}),
+            cls._example(rule="groups", detector="grubbs"),
+        )
+
+    @classmethod
+    def _example(cls, **fields: Any) -> Example:
         pay = [40, 41, 42, 43, 44, 45, 46, 47, 48, 90, 80, 85, 88, 92, 95, 99]
         job = ["Nurse"] * 10 + ["Doctor"] * 6
         city = ["Ottawa", "Toronto"] * 8
@@ -97,8 +205,8 @@ class Explain(Query):
                 record={"job": "Nurse", "city": "Toronto", "pay": 90},
                 metric="pay",
                 attributes=["job", "city"],
-                detector="grubbs",
                 epsilon="0.5",
+                **fields,
             ),
             records={"pay": pay, "job": job, "city": city},
             columns={
@@ -113,8 +221,14 @@ class Explain(Query):
         """Return the record that is asked about."""
         return dict(self.record)
 
+    @property
+    def standing_out(self) -> str:
+        """The detector's name, given or by default."""
+        return self.detector or (MARGIN_NAMES[0] if self.rule is None else "lof")
+
     def describe(self) -> str:
         """Say what is asked, without the record."""
-        names = [item.column if isinstance(item, Bins) else item for item in self.attributes]
-        stands_out = f"in which a record stands out in {self.metric} ({self.detector})"
-        return f"the group, by {', '.join(names)}, {stands_out}"
+        names = [item if isinstance(item, str) else item.column for item in self.attributes]
+        what = "the group" if self.groups == 1 else f"up to {self.groups} groups"
+        stands_out = f"in which a record stands out in {self.metric} ({self.standing_out})"
+        return f"{what}, by {', '.join(names)}, {stands_out}"

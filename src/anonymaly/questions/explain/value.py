@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer of ``explain``: a context, which is a group of records given by the values of each attribute."""
+"""The answer of ``explain``: an explanation for everyone, or, under a rule, a context.
+
+A context is a group of records given by the values of each attribute.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from anonymaly.core.value import Value
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
+from anonymaly.questions.explain.everyone.picture import in_terminal
+from anonymaly.questions.explain.everyone.value import Explanation
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -109,8 +114,10 @@ class Context(Value):
         return " and ".join(map(str, self.choices))
 
 
-def show(value: Context | None, asks: str) -> str:
-    """Write the context."""
+def show(value: Context | Explanation | None, asks: str) -> str:
+    """Write the context, or the groups and why."""
+    if isinstance(value, Explanation):
+        return in_terminal(value)
     if value is None:
         return (
             "no group: there is no such record, or it stands out in none, or the given start is not one of "
@@ -119,12 +126,14 @@ def show(value: Context | None, asks: str) -> str:
     return f"{value}"
 
 
-def encode(value: Context | None, file: BinaryIO) -> None:
-    """Write the context as JSON."""
+def encode(value: Context | Explanation | None, file: BinaryIO) -> None:
+    """Write the answer as JSON."""
     file.write(json.dumps(None if value is None else value.to_dict()).encode())
 
 
-def decode(file: BinaryIO) -> Context | None:
-    """Read the context back."""
+def decode(file: BinaryIO) -> Context | Explanation | None:
+    """Read the answer back; what was answered under a rule, or by version 1, is a context."""
     data = json.load(file)
-    return None if data is None else Context.read(data)
+    if data is None:
+        return None
+    return Context.read(data) if "choices" in data else Explanation.read(data)

@@ -94,7 +94,7 @@ def test_the_sums_of_a_cell_may_need_more_than_64_bits_on_the_engine(postgres: s
     columns = {"a": am.Categories(["u"]), "m": am.Interval(0, 128)}
     ibis.connect(postgres).create_table("few", frame)
     question = am.Explain(
-        record={"a": "u", "m": 0.0}, metric="m", attributes=["a"], detector="grubbs", epsilon=1
+        record={"a": "u", "m": 0.0}, metric="m", attributes=["a"], detector="grubbs", rule="g", epsilon=1
     )
     # Steps so fine that a few rows have the sums which steps of 2^36 have with 300 million.
     steps = MetricSteps(0.0, 128.0, 2.0**-42)

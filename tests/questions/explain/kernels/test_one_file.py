@@ -89,6 +89,7 @@ def _question(**fields: Any) -> am.Explain:
         metric="pay",
         attributes=["job", "city"],
         detector="far_from_mean",
+        rule="groups",
         epsilon=1,
         **fields,
     )

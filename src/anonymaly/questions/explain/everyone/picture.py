@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation as a picture: a group's middle half, and the record. Released figures only."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+
+from anonymaly.questions.explain.everyone.value import Explanation, Group, shown_value
+
+WIDTH, HEIGHT, EDGE = 520, 64, 24
+COLUMNS = 60  # of the picture in a terminal
+BOX, RECORD, INK = "#0072b2", "#d55e00", "#2b2b2b"  # colour-blind readers can distinguish them too
+
+
+def in_terminal(value: Explanation) -> str:
+    """Return the words, with a strip below each group whose quartiles are known.
+
+    Examples
+    --------
+    >>> from anonymaly.questions.explain.everyone.value import Part
+    >>> job = Part("job", "values", ["Nurse"])
+    >>> print(in_terminal(Explanation("pay", 400, [Group([job], 2310, 12, [100, 150, 200])], 9, True)))
+    stands out in pay among records with job = Nurse
+    about 2,310 records; half of them between 100 and 200; this one has 400
+    100 [=========|==========]                                     * 400
+    """
+    if not value.groups:
+        return str(value)
+    lines = []
+    for group in value.groups:
+        lines += [f"stands out in {value.metric} {group}", value.reason(group)]
+        if group.quartiles is not None:
+            lines.append(strip(value.record_value, group.quartiles))
+    return "\n".join(lines)
+
+
+def strip(record: float, quartiles: tuple[float, float, float]) -> str:
+    """Draw the middle half as a box, the median in it, and the record as a star."""
+    low, high = min(record, quartiles[0]), max(record, quartiles[2])
+    line = [" "] * COLUMNS
+    first, middle, last, place = (
+        round((COLUMNS - 1) * _share(number, low, high)) for number in (*quartiles, record)
+    )
+    line[first : last + 1] = ["="] * (last - first + 1)
+    line[first], line[last] = "[", "]"
+    line[middle] = "|"
+    line[place] = "*"
+    return f"{shown_value(low)} {''.join(line)} {shown_value(high)}"
+
+
+def _share(number: float, low: float, high: float) -> float:
+    return (number - low) / (high - low) if high > low else 0.0
+
+
+def to_svg(value: Explanation, group: Group) -> str:
+    """Return a box of a group's middle half with the record marked, or the record alone in words.
+
+    Examples
+    --------
+    >>> from anonymaly.questions.explain.everyone.value import Part
+    >>> group = Group([Part("job", "values", ["Nurse"])], 2310, 12, [100, 150, 200])
+    >>> svg = to_svg(Explanation("pay", 400, [group], 9, True), group)
+    >>> svg.startswith("<svg"), svg.count("<rect"), svg.count("<circle")
+    (True, 1, 1)
+    """
+    if group.quartiles is None:
+        return ""
+    low, high = min(value.record_value, group.quartiles[0]), max(value.record_value, group.quartiles[2])
+
+    def across(number: float) -> float:
+        return EDGE + (WIDTH - 2 * EDGE) * _share(number, low, high)
+
+    first, middle, last = (across(number) for number in group.quartiles)
+    record, said = across(value.record_value), html.escape(value.reason(group))
+    marks = [
+        f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="24" y2="24" stroke="{INK}" stroke-width="0.5"/>',
+        f'<rect x="{first:.1f}" y="12" width="{max(last - first, 1):.1f}" height="24" fill="{BOX}" '
+        f'fill-opacity="0.2" stroke="{BOX}"/>',
+        f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="12" y2="36" stroke="{BOX}" stroke-width="3"/>',
+        f'<circle cx="{record:.1f}" cy="24" r="6" fill="{RECORD}"/>',
+        *_labels(value, group, across),
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}" '
+        f'font-family="sans-serif" font-size="11">{"".join(marks)}</svg>'
+    )
+
+
+def _labels(value: Explanation, group: Group, across: Callable[[float], float]) -> list[str]:
+    """Write the ends of the box and the record's value below them."""
+    assert group.quartiles is not None  # noqa: S101 - drawn only with them
+    found = []
+    low, _, high = group.quartiles
+    for number, colour in ((low, BOX), (high, BOX), (value.record_value, RECORD)):
+        place = across(number)
+        anchor = "start" if place < WIDTH / 4 else "end" if place > 3 * WIDTH / 4 else "middle"
+        found.append(
+            f'<text x="{place:.1f}" y="54" text-anchor="{anchor}" fill="{colour}">'
+            f"{shown_value(number)}</text>"
+        )
+    return found
+
+
+def to_html(value: Explanation) -> str:
+    """Return the words and the pictures for a notebook or a report."""
+    if not value.groups:
+        return f"<div>{html.escape(str(value))}</div>"
+    parts = [
+        f"<p>{html.escape(f'stands out in {value.metric} {group}')}<br>{html.escape(value.reason(group))}</p>"
+        f"{to_svg(value, group)}"
+        for group in value.groups
+    ]
+    return f"<div>{''.join(parts)}</div>"

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answer of ``explain`` for everyone: groups in which a record stands out, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from anonymaly.core.value import Number, Value
+from anonymaly.declare.dates import Dates
+from anonymaly.declare.domain import Bins
+from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
+
+Label = StrictBool | StrictInt | StrictStr
+
+
+class Part(Value):
+    """What a group says about one attribute: any value, some values, or an interval of them.
+
+    Examples
+    --------
+    >>> print(Part("job", "values", ["Nurse", "Cook"]))
+    job in {Nurse, Cook}
+    >>> print(Part("age", "interval", ["[18, 65)", "[65, 120]"], by=Bins("age", [0, 18, 65, 120])))
+    age from 18 to 120
+    """
+
+    column: StrictStr
+    how: Literal["any", "values", "interval"] = "any"
+    values: tuple[Label, ...] = ()
+    """The values; of an interval, its first and its last part."""
+    left_out: tuple[Label, ...] = ()
+    """The other declared values, where saying these is shorter."""
+    by: Annotated[Bins | Dates, Field(discriminator="type")] | None = None
+    """How the column is cut, if it is."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            column: str,
+            how: str = "any",
+            values: Sequence[Any] = (),
+            left_out: Sequence[Any] = (),
+            by: Bins | Dates | None = None,
+        ) -> None: ...
+
+    def predicate(self) -> Predicate | None:
+        """Return the part as a condition on the column; None if it is none, or one of weekdays."""
+        if self.how == "any":
+            return None
+        if isinstance(self.by, Bins):
+            places = [self.by.labels.index(str(label)) for label in self.values]
+            if self.how == "interval":
+                return self._between_edges(self.by, *places)
+            bins = tuple(self._between_edges(self.by, place, place) for place in places)
+            return bins[0] if len(bins) == 1 else Disjunction(bins)
+        if isinstance(self.by, Dates):
+            return self._between_dates(self.by)
+        if len(self.values) == 1:
+            return Comparison(self.column, "==", self.values[0])
+        return Membership(self.column, self.values)
+
+    def _between_edges(self, bins: Bins, first: int, last: int) -> Predicate:
+        ends = Comparison(self.column, ">=", bins.edges[first]), self._upper(bins, last)
+        return Conjunction(ends)
+
+    def _upper(self, bins: Bins, last: int) -> Comparison:
+        return Comparison(self.column, "<=" if last == len(bins.edges) - 2 else "<", bins.edges[last + 1])
+
+    def _between_dates(self, dates: Dates) -> Predicate | None:
+        if not dates.parts:
+            return None
+        first, last = (_number(dates, str(label)) for label in self.values)
+        begin, end = dates.begin(first), dates.begin(last + 1)
+        ends = [] if begin is None else [Comparison(self.column, ">=", begin)]
+        ends += [] if end is None else [Comparison(self.column, "<", end)]
+        return Conjunction(tuple(ends)) if len(ends) > 1 else ends[0]
+
+    def __str__(self) -> str:
+        if self.how == "any":
+            return f"any {self.column}"
+        if self.how == "interval":
+            return self._interval()
+        if self.left_out and len(self.left_out) < len(self.values):
+            return f"{self.column} all but {', '.join(map(str, self.left_out))}"
+        if len(self.values) == 1:
+            return f"{self.column} = {self.values[0]}"
+        return f"{self.column} in {{{', '.join(map(str, self.values))}}}"
+
+    def _interval(self) -> str:
+        first, last = self.values
+        if isinstance(self.by, Bins):
+            low = self.by.edges[self.by.labels.index(str(first))]
+            place = self.by.labels.index(str(last))
+            below = "" if place == len(self.by.edges) - 2 else "below "
+            return f"{self.column} from {low} to {below}{self.by.edges[place + 1]}"
+        return f"{self.column} {first}" if first == last else f"{self.column} {first} to {last}"
+
+
+def _number(dates: Dates, label: str) -> int:
+    """Return the number that a label of a calendar stands for."""
+    year, part = int(label[:4]), label[5:].removeprefix("Q")
+    return year * dates.parts + (int(part) - 1 if part else 0)
+
+
+class Group(Value):
+    """A group in which a record stands out, with what was released about it.
+
+    Examples
+    --------
+    >>> group = Group([Part("job", "values", ["Nurse"]), Part("city")], size=2310)
+    >>> print(group)
+    among records with job = Nurse, any city
+    >>> group.expression
+    "job == 'Nurse'"
+    """
+
+    parts: Annotated[tuple[Part, ...], Field(min_length=1)]
+    """What it says about each attribute."""
+    size: StrictInt | None = None
+    """About how many records are in it; None if ε was not spent on that."""
+    within: StrictInt | None = None
+    """95 of 100 draws of the size are within this of the true one, before rounding."""
+    quartiles: tuple[Number, Number, Number] | None = None
+    """Below about a quarter, half and three quarters of the group; None if they are too few to say."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            parts: Sequence[Part],
+            size: int | None = None,
+            within: int | None = None,
+            quartiles: Sequence[float] | None = None,
+        ) -> None: ...
+
+    @property
+    def expression(self) -> str | None:
+        """The group as a filter that `Count(where=…)` reads; None for all records, and for weekdays."""
+        conditions = [part.predicate() for part in self.parts if part.how != "any"]
+        known = tuple(condition for condition in conditions if condition is not None)
+        if not known or len(known) < len(conditions):
+            return None
+        return str(known[0] if len(known) == 1 else Conjunction(known))
+
+    def __str__(self) -> str:
+        if all(part.how == "any" for part in self.parts):
+            return "among all records"
+        return f"among records with {', '.join(map(str, self.parts))}"
+
+
+class Explanation(Value):
+    """Groups in which a record stands out, in the order drawn; none, if it does in none clearly enough.
+
+    Examples
+    --------
+    >>> job = Part("job", "values", ["Nurse"])
+    >>> found = Explanation("pay", 412, [Group([job], 2310, 12, [102, 115, 131])], needed=9, why=True)
+    >>> print(found)
+    stands out in pay among records with job = Nurse
+    about 2,310 records; half of them between 102 and 131; this one has 412
+    >>> print(Explanation("pay", 412, [], needed=9, why=True))
+    stands out in no group (or not clearly enough: a record needs a margin of about 9 records)
+    """
+
+    metric: StrictStr
+    """The column in which the record may stand out."""
+    record_value: Number
+    """The record's value in it, as the asker gave it."""
+    groups: tuple[Group, ...]
+    """The groups."""
+    needed: Number
+    """The margin, in records, that a record needs to be seen at this ε."""
+    why: StrictBool
+    """Whether ε was spent on sizes and quartiles."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, metric: str, record_value: float, groups: Sequence[Group], needed: float, why: bool
+        ) -> None: ...
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether there is a group."""
+        return bool(self.groups)
+
+    def reason(self, group: Group) -> str:
+        """Say what was released about a group, beside the record's value."""
+        said = [] if group.size is None else [f"about {group.size:,} records"]
+        if group.quartiles is not None:
+            low, _, high = map(shown_value, group.quartiles)
+            said.append(f"half of them between {low} and {high}")
+        elif self.why:
+            said.append(f"too few to say where their {self.metric} lies")
+        return "; ".join([*said, f"this one has {shown_value(self.record_value)}"])
+
+    def __str__(self) -> str:
+        if not self.groups:
+            needed = f"a record needs a margin of about {shown_value(self.needed)} records"
+            return f"stands out in no group (or not clearly enough: {needed})"
+        lines = []
+        for group in self.groups:
+            lines += [f"stands out in {self.metric} {group}", self.reason(group)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from anonymaly.questions.explain.everyone.picture import to_html  # noqa: PLC0415  (only notebooks)
+
+        return to_html(self)
+
+
+def shown_value(number: float) -> str:
+    """Write a number as people read it: thousands in groups, and at most six digits.
+
+    Examples
+    --------
+    >>> shown_value(412000.0), shown_value(3.14159265)
+    ('412,000', '3.14159')
+    """
+    return f"{int(number):,}" if float(number).is_integer() else f"{number:,.6g}"
