@@ -12,11 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymaly.ask.binding import Binding, Expectation, Measure, Used
+from anonymaly.ask.permit import Permit
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
+from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError
 from anonymaly.promise import ContextQuestion, SameValidContexts
@@ -24,6 +26,7 @@ from anonymaly.questions.explain.kernels import most_free_bits
 from anonymaly.questions.explain.metric_steps import MetricSteps
 from anonymaly.questions.explain.searches import SEARCHES, Search, SearchSettings
 from anonymaly.questions.explain.space import MOST_ATTRIBUTES, MOST_FREE_BITS, ContextSpace
+from anonymaly.questions.explain.under_rule import permit_under_rules
 
 if TYPE_CHECKING:
     from anonymaly.questions.explain.query import Explain
@@ -50,6 +53,20 @@ class ExplainBinding(Binding):
     def used(self) -> Used:
         """The metric and the attributes; a rule permits the question, and changes nothing about it."""
         return Used(frozenset([self.query.metric, *(attribute.column for attribute in self.attributes)]))
+
+    @property
+    def warning(self) -> str:
+        """That validity is told without noise."""
+        return SameContexts.WARNING
+
+    def permit(self) -> Permit | None:
+        """Return the rule that allows the question, which binds whoever asks."""
+        return permit_under_rules(
+            self.query,
+            attributes=[attribute.column for attribute in self.attributes],
+            detector=self.detector,
+            declaration=self.declaration,
+        )
 
     @property
     def shares(self) -> Mapping[str, int]:
