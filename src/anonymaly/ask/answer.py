@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from anonymaly.ask.binding import Expectation
@@ -166,6 +166,14 @@ class Answer:
     origin: Origin | None = None  # the other package that the question comes from
     under: Declared | None = None  # the declaration that it was asked under, if it was amended since
     rehearsed_on: RehearsedOn | None = None  # rows that are not the table's: the value says nothing of it
+    labels: tuple[str, ...] | None = None  # of the records asked about, by whoever asked; kept nowhere
+
+    def labelled(self, query: Query) -> Answer:
+        """Return the same in the words of whoever asked, with their own labels."""
+        labels = query.labels()
+        if labels is None:
+            return self
+        return replace(self, shown=query.show(self.value, self.asks, labels), labels=labels)
 
     @property
     def banner(self) -> str | None:
@@ -186,6 +194,7 @@ class Answer:
             "guarantee": self.guarantee.to_dict(),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
             **_origin(self.origin),
+            **({} if self.labels is None else {"labels": list(self.labels)}),
             **({} if self.under is None else {"declaration": self.under.to_dict()}),
         }
 

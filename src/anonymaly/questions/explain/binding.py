@@ -22,7 +22,7 @@ from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError
 from anonymaly.promise import ContextQuestion, SameValidContexts
-from anonymaly.questions.explain.kernels import most_free_bits
+from anonymaly.questions.explain.kernels import has_kernel, most_free_bits
 from anonymaly.questions.explain.metric_steps import MetricSteps
 from anonymaly.questions.explain.searches import SEARCHES, Search, SearchSettings
 from anonymaly.questions.explain.space import MOST_ATTRIBUTES, MOST_FREE_BITS, ContextSpace
@@ -133,19 +133,21 @@ def bind(query: Explain, declaration: Declaration) -> ExplainBinding:
         raise InputError(
             f"would look at 2^{space.free_bits} contexts; exact goes up to 2^{limit} with {detector.name}",
             field="search",
-            next_step="Use fewer attributes or values, or search='breadth_first'.",
+            next_step="Use fewer attributes or values, or search='uniform', which draws groups blindly: as "
+            "many samples as you like cost no more ε.",
         )
     settings = SearchSettings(
         start=None if query.start is None else space.index(_masks(query.start, attributes, own, "start")),
         starts=query.starts,
-        samples=query.samples,
+        samples=query.samples or search.default_samples(compiled=has_kernel(detector)),
         tries=query.tries,
     )
     search.check(settings)
     steps = MetricSteps.of(metric)
     parameters = frozen_items(dataclasses.asdict(detector))  # type: ignore[call-overload]
     return ExplainBinding(
-        query=query.model_copy(update={"parameters": parameters}),
+        # Written out, so that the question stays the same when a default changes.
+        query=query.model_copy(update={"parameters": parameters, "samples": settings.samples}),
         declaration=declaration,
         attributes=attributes,
         metric_steps=steps,

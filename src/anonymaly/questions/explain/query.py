@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictInt, StrictStr
 
@@ -56,8 +56,9 @@ class Explain(Query):
         default="exact",
         description=f"One of {', '.join(SEARCHES)}; exact looks at every group, the others at some.",
     )
-    samples: StrictInt = Field(default=SearchSettings.samples, ge=1)
-    """How many groups a search looks at."""
+    samples: Annotated[StrictInt, Field(ge=1)] | None = None
+    """How many groups a search looks at; by default 50, and in uniform, where they cost no ε, 20,000 (1,000
+    with a detector that has no compiled kernel)."""
     tries: StrictInt = Field(default=SearchSettings.tries, ge=1)
     """How often a search draws before it gives up."""
     start: FrozenMapping | None = Field(default=None, json_schema_extra={"pairs": "group"})
@@ -79,7 +80,7 @@ class Explain(Query):
             utility: str = "population",
             target: Mapping[str, Sequence[Any]] = ...,
             search: str = "exact",
-            samples: int = ...,
+            samples: int | None = None,
             tries: int = ...,
             start: Mapping[str, Sequence[Any]] | None = None,
             starts: int = ...,
