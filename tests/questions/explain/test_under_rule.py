@@ -43,7 +43,9 @@ def open_account(tmp_path: Path) -> Iterator[Open]:
     ) -> Any:
         declared = {"name": "staff", "columns": COLUMNS, "rules": {"groups": rule or am.SameContexts()}}
         dataset = am.Dataset(staff() if frame is None else frame, **{**declared, **options})
-        opened.append(am.Curator(dataset, budget=10, ledger=tmp_path / str(len(opened)) / "staff.ledger"))
+        folder = tmp_path / str(len(opened))  # with a secret of its own
+        folder.mkdir()
+        opened.append(am.Curator(dataset, budget=10, ledger=folder / "staff.ledger"))
         return opened[-1]
 
     yield make

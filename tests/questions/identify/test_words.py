@@ -85,7 +85,7 @@ def test_records_are_called_by_a_column_of_theirs(curator: am.Curator) -> None:
     ("fields", "words"),
     [
         ({"records": pandas.DataFrame({"age": [97]}), "label": "id"}, "the records have no column 'id'.*age"),
-        ({"record": {"age": 97}, "label": ""}, "label: must have at least 1"),
+        ({"record": {"age": 97}, "label": ""}, "label: must not be empty"),
         ({"record": {"age": 97}, "label": 5}, "label: must be text"),
     ],
     ids=["no such column", "empty", "a number"],
@@ -120,9 +120,9 @@ def test_of_a_long_batch_only_some_are_named() -> None:
 
 
 WARNING = (
-    "answers about anomalies among these 40 records are close to coin flips: each gets ε = 0.0025, because 40 "
-    "of their balls overlap, and about a record that is alone, or not in the data, it is wrong in 43 of 100 "
-    "cases, where a coin is in 50; score the records with one model instead (anonymaly find, or Score)"
+    "answers about anomalies among these 40 records are close to coin flips: each gets ε = 0.0025, because "
+    "40 of their balls overlap, and about a record that is alone, or not in the data, it is wrong in 43 of "
+    "100 cases, where a coin is in 50; score the records with one model instead (anonymaly find, or Score)"
 )
 
 

@@ -65,7 +65,8 @@ def rules_problems() -> Problems:
 
 def _two_at_once(curator: Curator) -> Iterator[str]:
     """Ask two questions where one is left, the second in the middle of the first."""
-    look, asked = Store.refuse_unwritable, []
+    look = Store.refuse_unwritable
+    asked: list[Explain] = []
 
     def looked(store: Store) -> None:
         if not asked:  # the first question, which has found that one is left
