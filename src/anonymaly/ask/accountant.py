@@ -194,8 +194,9 @@ class Accountant:
         used = {item.name: item.used for item in self.ledger.counters(self.name)} if opened else {}
         return RuleUse(permit, used.get(permit.counter, 0), permit.mark(self.secret.digest) in used)
 
-    def _refuse_used_up(self, permit: Permit | None) -> None:
-        """Refuse in words what the ledger would refuse by its counter."""
+    def refuse_beyond_rules(self, bound: Binding) -> None:
+        """Refuse what no rule allows, or none any more; the ledger's counter would refuse that, too."""
+        permit = self.permit(bound)
         if permit is None or (use := self._use_of(permit)).left:
             return
         raise Refused(
@@ -253,7 +254,7 @@ class Accountant:
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the earlier charge for the same question."""
         if self.find(bound, repeat) is None:
-            self._refuse_used_up(self.permit(bound))
+            self.refuse_beyond_rules(bound)
         self.store.refuse_unwritable()
         secret, before = self.secret.for_charge()
         # Only now, when nothing else can be refused, is the declaration written down for good.

@@ -233,6 +233,8 @@ class Curator:
         if earlier is not None and earlier.state != "reserved":
             answer = self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
             return answer.labelled(query)
+        if earlier is None:
+            self.accountant.refuse_beyond_rules(bound)
         draw = self._source.ready(bound)
         reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0

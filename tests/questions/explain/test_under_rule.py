@@ -13,8 +13,10 @@ import pandas
 import pytest
 
 import anonymaly as am
-from anonymaly.errors import Refused
+from anonymaly.detectors import DETECTORS
+from anonymaly.errors import Refused, RuleNotDeclared
 from anonymaly.ledger import Ledger
+from anonymaly.questions.explain.under_rule import permit_under_rules
 
 WARNING = "an asker under this rule can test guesses about any record; ε does not limit that"
 TINY = "0.000000001"
@@ -273,3 +275,22 @@ def test_a_plan_and_a_rehearsal_keep_to_the_rule(open_account: Open) -> None:
     with pytest.raises(Refused, match="threshold"):
         curator.rehearse(guess(parameters={"threshold": 1}))
     assert curator.plan(guess(), for_error=50).questions > 0
+
+
+def test_a_rule_that_is_cited_is_the_only_one_that_counts() -> None:
+    """Another rule may allow more: it was not cited."""
+    rules = {"narrow": am.SameContexts(metrics=["age"]), "wide": am.SameContexts(questions=7)}
+    columns = {**COLUMNS, "age": am.Interval(0, 120)}
+    frame = staff().assign(age=30)
+    declaration = am.Dataset(frame, name="staff", columns=columns, rules=rules).declaration
+    asked = {"attributes": ["job", "city"], "detector": DETECTORS["mad"], "declaration": declaration}
+    permit = permit_under_rules(guess(), **asked, cited="wide")
+    assert permit is not None
+    assert (permit.rule, permit.questions) == ("wide", 7)
+    with pytest.raises(
+        Refused, match=r"rule: the rule 'narrow' does not allow to ask about pay by job, city with mad"
+    ):
+        permit_under_rules(guess(), **asked, cited="narrow")
+    with pytest.raises(RuleNotDeclared, match="no rule 'other'"):
+        permit_under_rules(guess(), **asked, cited="other")
+    assert permit_under_rules(guess(), **asked) == permit

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.ask.permit import Permit
+from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import SameContexts
 from anonymaly.detectors import DETECTORS, Detector
-from anonymaly.errors import Refused
+from anonymaly.errors import Refused, RuleNotDeclared
 
 if TYPE_CHECKING:
     from anonymaly.questions.explain.query import Explain
@@ -42,35 +43,57 @@ def permit_under_rules(
     declaration : Declaration
         With the rules.
     cited : str, optional
-        The name of the rule that is cited; without it, any that is declared will do.
+        The name of the rule that is cited; no other counts then. Without it, any that is declared will do.
 
     Returns
     -------
     Permit or None
-        None if no rule allows these columns and this detector at all.
+        None only if none is cited, and none allows these columns and this detector: the curator then refuses
+        the promise.
 
     Raises
     ------
     Refused
-        If rules allow them, and each limits something else that the question does not keep to. This depends
-        on the question and the rules alone.
+        If the question is beyond the rule that is cited, or beyond each that allows its columns and detector.
+        This depends on the question and the rules alone.
     """
-    rules = {
-        name: rule
-        for name, rule in declaration.rules.items()
-        if isinstance(rule, SameContexts)
-        and cited in (None, name)
-        and rule.permits(metric=query.metric, attributes=attributes, detector=detector.name)
-    }
+    rules = {name: rule for name, rule in declaration.rules.items() if isinstance(rule, SameContexts)}
+    if cited is not None:
+        if cited not in rules:
+            raise RuleNotDeclared(
+                f"there is no rule {cited!r} for contexts",
+                field="rule",
+                next_step=f"{guess(cited, rules)}Declared: {', '.join(rules) or 'none'}.",
+            )
+        rules = {cited: rules[cited]}
     refusal: Refused | None = None
     for name, rule in rules.items():
-        beyond = _beyond(query, detector, name, rule)
+        allowed = rule.permits(metric=query.metric, attributes=attributes, detector=detector.name)
+        if cited is None and not allowed:
+            continue
+        beyond = (
+            _beyond(query, detector, name, rule)
+            if allowed
+            else _of_others(query.metric, attributes, detector.name, name, rule)
+        )
         if beyond is None:
             return Permit(name, rule.questions, _same(query, attributes, declaration))
         refusal = refusal or beyond
     if refusal is not None:
         raise refusal
     return None
+
+
+def _of_others(
+    metric: str, attributes: Sequence[str], detector: str, name: str, rule: SameContexts
+) -> Refused:
+    """Return the refusal of a question about other columns, or with another detector, than a rule allows."""
+    asked = f"{metric} by {', '.join(attributes)} with {detector}"
+    return Refused(
+        f"the rule {name!r} does not allow to ask about {asked}; it allows {rule.describe()}",
+        field="rule",
+        next_step="Ask what it allows, cite another rule, or ask the owner.",
+    )
 
 
 def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -> Refused | None:
