@@ -83,8 +83,43 @@ def test_a_permission_for_contexts_is_looser_if_it_permits_more() -> None:
     assert one(many, few) == "rule rule narrowed: whoever it protected it protects still"
     text = one(few, many)
     assert text.startswith("rule rule loosened")
-    assert text.endswith("(metrics age, bmi)")
-    assert one(many, am.SameContexts()).endswith("(any metric, attributes and detector)")
+    assert (
+        "(metrics age, bmi; any attributes; any detector; 20 questions of at least ε = 0.01; no start)"
+        in text
+    )
+    assert text.endswith("an asker under this rule can test guesses about any record; ε does not limit that")
+    assert "(any metric; any attributes" in one(many, am.SameContexts())
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"questions": 30}, "loosened"),
+        ({"questions": 5}, "narrowed"),
+        ({"least_epsilon": "0.001"}, "loosened"),
+        ({"least_epsilon": 1}, "narrowed"),
+        ({"start": True}, "loosened"),
+        ({"questions": 30, "least_epsilon": 1}, "changed"),
+        ({"detectors": {"lof": {"k": [20]}}}, "narrowed"),  # its default
+        ({"detectors": {"lof": {"k": [10]}}}, "changed"),
+        ({"detectors": {"lof": {"k": [10, 20]}}}, "changed"),
+        ({"detectors": {"lof": {"k": [10, 20]}, "grubbs": {}, "mad": {}, "histogram": {}}}, "loosened"),
+        ({"detectors": ["lof"]}, "narrowed"),
+    ],
+    ids=str,
+)
+def test_a_permission_is_looser_if_its_parameters_epsilon_questions_or_start_are(
+    change: dict[str, Any], word: str
+) -> None:
+    text = one(am.SameContexts(), am.SameContexts(**change))
+    assert text.startswith(f"rule rule {word}")
+    assert ("any record that an asker can guess" in text) == (word != "narrowed")
+
+
+def test_fewer_values_of_a_parameter_are_narrower() -> None:
+    many, few = (am.SameContexts(detectors={"grubbs": {"alpha": alphas}}) for alphas in ([0.01, 0.1], [0.1]))
+    assert one(many, few) == "rule rule narrowed: whoever it protected it protects still"
+    assert one(few, many).startswith("rule rule loosened")
 
 
 def test_new_and_removed_rules_are_said_too() -> None:

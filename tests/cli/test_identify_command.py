@@ -77,6 +77,15 @@ def test_a_file_that_does_not_fit_is_refused(
     assert "records" in done.stderr
 
 
+def test_records_of_a_file_are_called_by_one_of_its_columns(run: Run, folder: Path) -> None:
+    (folder / "new.csv").write_text("age,name\n17,Ada\n80.5,Bob\n")
+    given = ("--records", "new.csv", "--model", "rare", "--epsilon", "30")
+    done = run("identify", "patients.yaml", *given, "--label", "name")
+    assert done.returncode == 0, done.stderr
+    first = "1 of 2 records answered as anomalies: Ada; the others: no anomaly, or not in the data\n"
+    assert done.stdout.startswith(first)
+
+
 def test_a_path_in_a_question_opens_no_file(run: Run, folder: Path) -> None:
     (folder / "new.csv").write_text("age\n17\n")
     query = {"question": "identify", "records": "new.csv", "model": "rare", "epsilon": 1}
@@ -97,13 +106,17 @@ def test_lookahead_is_a_command_too(run: Run) -> None:
 
 def test_a_context_to_start_from_is_given_by_several_values(run: Run, folder: Path) -> None:
     manifest = folder / "patients.yaml"
-    manifest.write_text(manifest.read_text().replace("rules:\n", "rules:\n  groups: {type: same_contexts}\n"))
+    rule = "groups: {type: same_contexts, start: true, detectors: {lof: {}, grubbs: {alpha: [0.01]}}}"
+    manifest.write_text(manifest.read_text().replace("rules:\n", f"rules:\n  {rule}\n"))
     done = run(
         "explain", "patients.yaml", "--record", "age=30", "--record", "ward=A", "--metric", "age",
         "--attributes", "ward", "--search", "random_walk", "--start", "ward=A", "--start", "ward=B",
         "--rule", "groups", "--epsilon", "1", "--preview",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(
+        "an asker under this rule can test guesses about any record; ε does not limit"
+    )
 
 
 UNDER_A_RULE = ("--rule", "groups", "--epsilon", "1")

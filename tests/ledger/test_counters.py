@@ -102,3 +102,48 @@ def test_a_bad_counter_is_refused_before_anything_is_charged(
     with pytest.raises(InputError, match="counters"):
         ledger.reserve(account, analyst="owner", key="q", cost=1, record={}, counters=bad)
     assert ledger.head().seq == 1
+
+
+def count_once(ledger: Ledger, key: str, mark: str, limit: int = 2) -> Any:
+    return ledger.reserve(
+        "patients", analyst="owner", key=key, cost=1, record={}, counters={RULE: limit}, once={RULE: mark}
+    )
+
+
+def test_what_is_counted_once_does_not_go_up_again(ledger: Ledger, account: Account) -> None:
+    for key, mark in (("q1", "asked:a"), ("q2", "asked:a"), ("q3", "asked:b"), ("q4", "asked:b")):
+        count_once(ledger, key, mark)
+    with pytest.raises(Refused, match="'rule:groups' allows 2 in all, and 2 are used"):
+        count_once(ledger, "q5", "asked:c")
+    count_once(ledger, "q6", "asked:a")  # at the limit, what was counted before is free still
+    used = {item.name: (item.limit, item.used) for item in ledger.counters(account)}
+    assert used == {RULE: (2, 2), "asked:a": (1, 1), "asked:b": (1, 1)}
+    assert ledger.account("patients").spent == 5
+    assert ledger.verify().ok
+
+
+def test_a_refused_question_leaves_no_mark(ledger: Ledger, account: Account) -> None:
+    with pytest.raises(Refused):
+        count_once(ledger, "q1", "asked:a", limit=0)
+    assert ledger.counters(account) == []
+    count_once(ledger, "q1", "asked:a")
+    assert [item.used for item in ledger.counters(account)] == [1, 1]
+
+
+def test_an_amendment_lets_counters_in_use_go_further_and_never_less_far(
+    ledger: Ledger, account: Account
+) -> None:
+    count_once(ledger, "q1", "asked:a", limit=1)
+
+    def amend(version: str, limit: int) -> None:
+        declared = {**account.declaration, "version": version}
+        limits = {RULE: limit, "rule:unused": 5}
+        ledger.amend(account, declared, rules={}, reason="more", learned_from_rows=False, counters=limits)
+
+    amend("2", 3)
+    assert ledger.counters(account)[-1] == Counter(RULE, 3, 1)
+    amend("3", 2)
+    assert ledger.counters(account)[-1] == Counter(RULE, 3, 1)
+    count_once(ledger, "q2", "asked:b", limit=3)
+    assert "rule:unused" not in [item.name for item in ledger.counters(account)]
+    assert ledger.verify().ok

@@ -21,6 +21,7 @@ from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
 from anonymaly.ask.fingerprints import fingerprints
 from anonymaly.ask.odds import BudgetInWords
+from anonymaly.ask.permit import Permit, RuleUse
 from anonymaly.ask.plan import Plan, make_plan
 from anonymaly.ask.query import Query
 from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
@@ -165,6 +166,7 @@ class Accountant:
         if declared and account.number != declared[-1].number:
             raise self._amended()
         earlier = self.find(bound, repeat)
+        permit = self.permit(bound) if earlier is None else None
         return Preview(
             query=bound.query,
             guarantee=bound.guarantee,
@@ -178,6 +180,29 @@ class Accountant:
             if earlier is not None
             else effect_of(bound, self.ledger.reservations(self.name), declared),
             declarations=declared,
+            warning=bound.warning,
+            rule=None if permit is None else self._use_of(permit),
+        )
+
+    def permit(self, bound: Binding) -> Permit | None:
+        """Return the rule that counts a question that was not charged before; refuse what no rule allows."""
+        return None if bound.declaration.any_rule else bound.permit()
+
+    def _use_of(self, permit: Permit) -> RuleUse:
+        """Say how many of the questions that a rule allows were asked."""
+        opened = self.name in self.ledger.accounts()
+        used = {item.name: item.used for item in self.ledger.counters(self.name)} if opened else {}
+        return RuleUse(permit, used.get(permit.counter, 0), permit.mark(self.secret.digest) in used)
+
+    def refuse_beyond_rules(self, bound: Binding) -> None:
+        """Refuse what no rule allows, or none any more; the ledger's counter would refuse that, too."""
+        permit = self.permit(bound)
+        if permit is None or (use := self._use_of(permit)).left:
+            return
+        raise Refused(
+            f"{permit.allows}, and {use.asked:,} {'is' if use.asked == 1 else 'are'} asked",
+            field="rules",
+            next_step="Ask one of them again, at any ε that the rule allows, or ask the owner to allow more.",
         )
 
     def plan(self, query: Query, for_error: Any) -> Plan:
@@ -188,7 +213,10 @@ class Accountant:
             epsilon = query.epsilon if for_error is None else Decimal(to_text(LARGEST))
             probe = query.for_plan(self.declaration).model_copy(update={"epsilon": epsilon})
         bound, account = self.accept(probe), self.account
-        return make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
+        self.permit(bound)
+        plan = make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
+        self.permit(bound.at(plan.query.cost))  # a rule may ask for more than the error needs
+        return plan
 
     def rehearse(
         self, query: Query, *, stand_in: Any = None, rows: int | None = None, seed: int | None = None
@@ -197,7 +225,9 @@ class Accountant:
         # Imports Ibis, DuckDB and numba, which nothing else here needs.
         from anonymaly.ask.rehearsal import rehearse  # noqa: PLC0415
 
-        return rehearse(self.accept(query), stand_in=stand_in, rows=rows, seed=seed)
+        bound = self.accept(query)
+        self.permit(bound)
+        return rehearse(bound, stand_in=stand_in, rows=rows, seed=seed)
 
     def in_words(self) -> BudgetInWords:
         """Say what the budget means for one person."""
@@ -223,6 +253,8 @@ class Accountant:
 
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
         """Charge the account, durably, or find the earlier charge for the same question."""
+        if self.find(bound, repeat) is None:
+            self.refuse_beyond_rules(bound)
         self.store.refuse_unwritable()
         secret, before = self.secret.for_charge()
         # Only now, when nothing else can be refused, is the declaration written down for good.
@@ -233,12 +265,16 @@ class Accountant:
         # No charge under an earlier declaration can come between this and the next: the ledger refuses it.
         earlier = self.find(bound, repeat)
         newest = next(fingerprints(bound, repeat, standing.declared))
+        permit = self.permit(bound) if earlier is None else None
         return self.ledger.reserve(
             self.name,
             analyst=analyst,
             key=_key(secret, newest) if earlier is None else earlier.key,
             cost=bound.query.cost,
             declaration=standing.number,
+            # In the transaction of the charge, or two questions at once would share what is left of a rule.
+            counters={} if permit is None else {permit.counter: permit.questions},
+            once={} if permit is None else {permit.counter: permit.mark(secret.digest)},
             # Bound again, because another process may have made the secret after this question was accepted.
             record=_record(replace(bound, digest_of=secret.digest), repeat, secret, before),
         )

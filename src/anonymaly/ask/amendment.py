@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from anonymaly.ask.loosening import effects
+from anonymaly.ask.permit import counter_of
 from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.rules import Rule, SameContexts, read_rule
 from anonymaly.ledger import Account, Ledger
 from anonymaly.ledger.accounts import find_differences
+from anonymaly.ledger.records import Rules
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class Amendment:
     declaration: Declaration
     differences: tuple[str, ...]
     rules: tuple[str, ...]  # what changes for whom, a sentence for each rule that differs
+    counters: Mapping[str, int]  # of rules that allow more questions than before
 
     def write(self, ledger: Ledger, *, reason: str, learned_from_rows: bool, by: str) -> Account:
         """Put it in force: one entry, or none if another amendment came first."""
@@ -32,6 +37,7 @@ class Amendment:
             learned_from_rows=learned_from_rows,
             by=by,
             replaces=self.replaces,
+            counters=self.counters,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,4 +64,17 @@ def propose(account: Account, declaration: Declaration) -> Amendment:
         declaration=declaration,
         differences=tuple(found),
         rules=tuple(effects(account.declaration, account.rules, declaration)) if found else (),
+        counters=_raised(account.rules, declaration.rules),
     )
+
+
+def _raised(before: Rules, now: Mapping[str, Rule]) -> dict[str, int]:
+    """Return how many questions rules allow that allow more than they did, or are new, by counter."""
+    found: dict[str, int] = {}
+    for name, rule in now.items():
+        old = None if isinstance(before, str) or name not in before else read_rule(before[name], field=name)
+        if isinstance(rule, SameContexts) and not (
+            isinstance(old, SameContexts) and old.questions >= rule.questions
+        ):
+            found[counter_of(name)] = rule.questions
+    return found

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from anonymaly.ask.binding import Expectation
 from anonymaly.ask.catalogue import Origin
 from anonymaly.ask.effect import Effect
+from anonymaly.ask.permit import RuleUse
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import to_text
 from anonymaly.ledger.declarations import Declared
@@ -45,6 +46,8 @@ class Preview:
     origin: Origin | None = None  # the other package that the question comes from
     effect: Effect | None = None  # on the promise of the questions before it, if that would be narrower
     declarations: tuple[Declared, ...] = ()  # of the account, the one in force last
+    warning: str | None = None  # what ε does not say: read it first
+    rule: RuleUse | None = None  # the rule that counts such questions
 
     @property
     def cost(self) -> int:
@@ -59,6 +62,7 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """Return the preview as plain data."""
         return {
+            **({} if self.warning is None else {"warning": self.warning}),
             "question": self.query.question,
             "asks": self.query.describe(),
             "cost": to_text(self.cost),
@@ -70,6 +74,7 @@ class Preview:
             "guarantee": self.guarantee.to_dict(),
             "effect": None if self.effect is None else self.effect.to_dict(),
             **_origin(self.origin),
+            **({} if self.rule is None else {"rule": self.rule.to_dict()}),
             **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
         }
 
@@ -100,8 +105,10 @@ class Preview:
         shares = ", ".join(f"{name} {to_text(share)}" for name, share in self.shares)
         return "\n".join(
             [
+                *([] if self.warning is None else [self.warning]),
                 f"{type(self.query).__name__}: {self.query.describe()}",
                 _line("would cost", price),
+                *([] if self.rule is None else [_line("rule", str(self.rule))]),
                 *([_line("in shares", shares)] if len(self.shares) > 1 else []),
                 _line("noise", self.expectation.noise),
                 _line("expected error", self.expectation.error),
@@ -159,6 +166,14 @@ class Answer:
     origin: Origin | None = None  # the other package that the question comes from
     under: Declared | None = None  # the declaration that it was asked under, if it was amended since
     rehearsed_on: RehearsedOn | None = None  # rows that are not the table's: the value says nothing of it
+    labels: tuple[str, ...] | None = None  # of the records asked about, by whoever asked; kept nowhere
+
+    def labelled(self, query: Query) -> Answer:
+        """Return the same in the words of whoever asked, with their own labels."""
+        labels = query.labels()
+        if labels is None:
+            return self
+        return replace(self, shown=query.show(self.value, self.asks, labels), labels=labels)
 
     @property
     def banner(self) -> str | None:
@@ -179,6 +194,7 @@ class Answer:
             "guarantee": self.guarantee.to_dict(),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
             **_origin(self.origin),
+            **({} if self.labels is None else {"labels": list(self.labels)}),
             **({} if self.under is None else {"declaration": self.under.to_dict()}),
         }
 

@@ -18,6 +18,7 @@ from anonymaly.promise import Everyone, Guarantee, Relation
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+    from anonymaly.ask.permit import Permit
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
     from anonymaly.declare.publication import Publication
@@ -176,6 +177,19 @@ class Binding:
         """What the same words asked in a version before, where a default has changed since; None if nothing.
 
         What was charged for that is not charged again: its answer is handed over as it is.
+        """
+        return None
+
+    @property
+    def warning(self) -> str | None:
+        """What whoever asks must read first, if ε says too little of what an answer can give away."""
+        return None
+
+    def permit(self) -> Permit | None:
+        """Return the rule that counts questions like this one, if there is such a rule.
+
+        Raises an error if all declared rules that allow the question's promise limit something else that it
+        does not keep to: its ε, say. Depends on the question and the declaration alone.
         """
         return None
 

@@ -217,7 +217,7 @@ class Curator:
         """
         answer = self.accountant.rehearse(query, stand_in=self.dataset.stand_in, rows=rows, seed=seed)
         self._refuse_of_a_part(answer.guarantee.relation)
-        return answer
+        return answer.labelled(query)
 
     def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
         """Charge the account, answer the question, and store the answer.
@@ -231,13 +231,16 @@ class Curator:
         self._refuse_of_a_part(bound.relation)
         earlier = self.accountant.find(bound, number)
         if earlier is not None and earlier.state != "reserved":
-            return self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
+            answer = self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
+            return answer.labelled(query)
+        if earlier is None:
+            self.accountant.refuse_beyond_rules(bound)
         draw = self._source.ready(bound)
         reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)
-        return self.accountant.answer(reservation, charged, type(bound.query))
+        return self.accountant.answer(reservation, charged, type(bound.query)).labelled(query)
 
     @property
     def budget(self) -> float:

@@ -107,9 +107,12 @@ def _is_narrower(old: Rule, new: Rule, now: Declaration) -> bool:
             were, are = (_relation(None, rule, now) for rule in (old, new))
             return alike and are.threshold <= were.threshold and new.radius >= old.radius
         case SameContexts(), SameContexts():
-            return all(
-                _is_part(getattr(new, name), getattr(old, name))
-                for name in ("metrics", "attributes", "detectors")
+            return (
+                all(_is_part(getattr(new, name), getattr(old, name)) for name in ("metrics", "attributes"))
+                and _allows_no_more(old, new)
+                and new.least_epsilon >= old.least_epsilon
+                and new.questions <= old.questions
+                and (old.start or not new.start)
             )
     return False
 
@@ -117,6 +120,22 @@ def _is_narrower(old: Rule, new: Rule, now: Declaration) -> bool:
 def _is_part(some: tuple[str, ...] | None, of: tuple[str, ...] | None) -> bool:
     """Say whether a limit permits no more than another; None permits all."""
     return of is None or (some is not None and set(some) <= set(of))
+
+
+def _allows_no_more(old: SameContexts, new: SameContexts) -> bool:
+    """Say whether all detectors and values of parameters that a rule allows were allowed before."""
+    # Imports numpy, which nothing else here needs.
+    from anonymaly.detectors import DETECTORS  # noqa: PLC0415
+
+    names = [[name for name, _ in rule.detectors] if rule.detectors else [*DETECTORS] for rule in (old, new)]
+    defaults = {name: DETECTORS[name].parameters if name in DETECTORS else {} for name in names[1]}
+    values = {
+        name: [rule.values_of(name, parameters) for rule in (old, new)]
+        for name, parameters in defaults.items()
+    }
+    return set(names[1]) <= set(names[0]) and all(
+        set(now[parameter]) <= set(was[parameter]) for was, now in values.values() for parameter in now
+    )
 
 
 def _looks_at(rule: Rule, columns: Columns) -> set[str]:
@@ -135,14 +154,9 @@ def _relation(name: str | None, rule: AnomalyModel, now: Declaration) -> Sensiti
 def _left_out(name: str, rule: Rule, now: Declaration) -> str:
     """Say whom answers under a rule do not protect."""
     if isinstance(rule, SameContexts):
-        limits = [
-            f"{field} {', '.join(names)}"
-            for field in ("metrics", "attributes", "detectors")
-            if (names := getattr(rule, field)) is not None
-        ]
         return (
             "any record that an asker can guess, and whoever changes which contexts are valid "
-            f"({'; '.join(limits) or 'any metric, attributes and detector'})"
+            f"({rule.describe()}); {rule.WARNING}"
         )
     relation: Relation = (
         SensitiveUnderPolicy(name, rule, now.adjacency, now.unit_rows)

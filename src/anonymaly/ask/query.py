@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
@@ -70,6 +70,9 @@ class Query(Value):
     tabular: ClassVar[bool] = False  # whether the value is a Table, which can be written to a file
     # Fields about a person: the ledger and reports keep their digest only.
     personal_fields: ClassVar[frozenset[str]] = frozenset()
+    # Fields that only say how the answer is put into words. They are no part of the question: its canonical
+    # form is without them, so they are not written down, and another label is the same question.
+    wording_fields: ClassVar[frozenset[str]] = frozenset()
 
     epsilon: Epsilon
     """The total charge, in the account's adjacency."""
@@ -130,10 +133,15 @@ class Query(Value):
     def describe(self) -> str:
         """Say in a few words what is asked, without personal fields: the ledger keeps the text."""
 
+    def labels(self) -> tuple[str, ...] | None:
+        """Return what whoever asks calls the records asked about, in order; None if they do not say."""
+        return None
+
     @classmethod
-    def show(cls, value: Any, asks: str) -> str:
+    def show(cls, value: Any, asks: str, labels: Sequence[str] | None = None) -> str:
         """Write a value for people to read; ``asks`` is the question's own description."""
-        return str(cls._part("value").show(value, asks))
+        part = cls._part("value")
+        return str(part.show(value, asks) if labels is None else part.show(value, asks, labels))
 
     @classmethod
     def encode(cls, value: Any, file: BinaryIO) -> None:

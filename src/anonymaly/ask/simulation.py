@@ -55,4 +55,4 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         charged=0,
         remaining=None,
         origin=catalogue.origin(bound.query.question),
-    )
+    ).labelled(query)

@@ -27,6 +27,7 @@ from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
 from anonymaly.audit.system.parts import PARTS_FAULTS, parts_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
 from anonymaly.audit.system.reading import READING_FAULTS, reading_problems
+from anonymaly.audit.system.rules import RULES_FAULTS, rules_problems
 from anonymaly.audit.system.statement import STATEMENT_FAULTS, statement_problems
 from anonymaly.audit.system.verify import (
     DATABASE_FAULTS,
@@ -51,6 +52,7 @@ SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (POWER_FAULTS, power_problems),
     (DIGESTS_FAULTS, digests_problems),
     (PARTS_FAULTS, parts_problems),
+    (RULES_FAULTS, rules_problems),
     (STATEMENT_FAULTS, statement_problems),
     (VERIFY_FAULTS, verify_problems),
 )

@@ -9,11 +9,24 @@ A relaxed promise protects fewer people than differential privacy does, so the a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, TypeAdapter, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    field_validator,
+)
 
-from anonymaly.core.value import Number, Ordered, Value
+from anonymaly.core.epsilon import Number as EpsilonNumber
+from anonymaly.core.epsilon import to_nano, to_text
+from anonymaly.core.value import Number, Ordered, Value, added
+from anonymaly.declare.allowed_detectors import Detectors, Parameter
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, find_domain
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate, Record
@@ -21,6 +34,11 @@ from anonymaly.errors import InputError
 
 Metric = Literal["euclidean", "manhattan", "chebyshev"]
 Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), Ordered]
+LeastEpsilon = Annotated[
+    Decimal,
+    BeforeValidator(lambda value: Decimal(to_text(to_nano(value, field="least_epsilon")))),
+    PlainSerializer(str, return_type=str),
+]
 
 
 def _distinct(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -135,16 +153,35 @@ class AnomalyModel(Value):
 class SameContexts(Value):
     """Permission for questions whose promise covers only tables with the same valid contexts.
 
-    Each field that is given limits what may be asked.
+    An asker under this rule can test guesses about any record; ε does not limit that. So the rule binds the
+    asker: each field limits what may be asked. Left out, they are narrow: any declared column and detector,
+    with the detector's default parameters alone, and few questions.
+
+    Examples
+    --------
+    >>> SameContexts(metrics=["pay"], detectors={"grubbs": {"alpha": [0.01]}}, questions=5).describe()
+    'metrics pay; any attributes; detectors grubbs (alpha 0.01); 5 questions of at least ε = 0.01; no start'
     """
+
+    WARNING: ClassVar[str] = (
+        "an asker under this rule can test guesses about any record; ε does not limit that"
+    )
 
     type: Literal["same_contexts"] = "same_contexts"
     metrics: Names | None = None
     """The columns in which a record may stand out; any, by default."""
     attributes: Names | None = None
     """The columns that contexts may be made of; any, by default."""
-    detectors: Names | None = None
-    """The detectors that may be used; any, by default."""
+    detectors: Detectors | None = None
+    """The detectors that may be used, by default any, and the values that their parameters may have; of a
+    parameter that is not listed, only the default."""
+    # What follows came later. A rule that was declared without it is as narrow as one declared so now.
+    least_epsilon: LeastEpsilon = added(Decimal("0.01"))
+    """The least ε of each question."""
+    questions: StrictInt = added(20, ge=1, le=2**53)
+    """How many questions may be asked in all that differ in anything but their ε."""
+    start: StrictBool = added(False)
+    """Whether the asker may give the context that a search starts from."""
 
     if TYPE_CHECKING:
 
@@ -152,12 +189,15 @@ class SameContexts(Value):
             self,
             metrics: Sequence[str] | None = None,
             attributes: Sequence[str] | None = None,
-            detectors: Sequence[str] | None = None,
+            detectors: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
+            least_epsilon: EpsilonNumber = ...,
+            questions: int = 20,
+            start: bool = False,
             *,
             type: str = "same_contexts",
         ) -> None: ...
 
-    _metrics = field_validator("metrics", "attributes", "detectors")(_distinct)
+    _metrics = field_validator("metrics", "attributes")(_distinct)
 
     def resolve(self, columns: Mapping[str, Domain], *, field: str) -> SameContexts:
         """Check the limits against the declared columns."""
@@ -167,12 +207,43 @@ class SameContexts(Value):
         return self
 
     def permits(self, *, metric: str, attributes: Sequence[str], detector: str) -> bool:
-        """Say whether a question about these columns with this detector is allowed."""
+        """Say whether questions about these columns with this detector are allowed at all."""
         return (
             (self.metrics is None or metric in self.metrics)
             and (self.attributes is None or set(attributes) <= set(self.attributes))
-            and (self.detectors is None or detector in self.detectors)
+            and (self.detectors is None or detector in dict(self.detectors))
         )
+
+    def values_of(self, detector: str, defaults: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+        """Return the values that each parameter of a detector may have: those listed, or its default alone.
+
+        Examples
+        --------
+        >>> rule = SameContexts(detectors={"lof": {"k": [10, 20]}})
+        >>> rule.values_of("lof", {"k": 20, "threshold": 1.5})
+        {'k': (10, 20), 'threshold': (1.5,)}
+        """
+        listed = dict(dict(self.detectors or ()).get(detector, ()))
+        return {name: listed.get(name, (default,)) for name, default in defaults.items()}
+
+    def describe(self) -> str:
+        """Say in a few words what may be asked."""
+        several = "question" if self.questions == 1 else "questions"
+        return "; ".join(
+            [
+                f"metrics {', '.join(self.metrics)}" if self.metrics else "any metric",
+                f"attributes {', '.join(self.attributes)}" if self.attributes else "any attributes",
+                f"detectors {', '.join(map(_shown, self.detectors))}" if self.detectors else "any detector",
+                f"{self.questions:,} {several} of at least ε = {self.least_epsilon}",
+                "a start may be given" if self.start else "no start",
+            ]
+        )
+
+
+def _shown(allowed: tuple[str, tuple[tuple[str, tuple[Parameter, ...]], ...]]) -> str:
+    name, parameters = allowed
+    values = "; ".join(f"{key} {' or '.join(map(str, listed))}" for key, listed in parameters)
+    return f"{name} ({values})" if values else name
 
 
 Rule = Policy | AnomalyModel | SameContexts

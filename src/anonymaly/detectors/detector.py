@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,11 @@ class Detector(ABC):
     """
 
     name: ClassVar[str]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters by name."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]  # every detector is one
 
     @abstractmethod
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:

@@ -72,6 +72,7 @@ def reserve(
     cost: int,
     record: dict[str, Any],
     counters: dict[str, int] | None = None,
+    once: dict[str, str] | None = None,
     declaration: int | None = None,
 ) -> Reservation:
     """Charge the account, then the analyst, then counters; or find that this question was charged before."""
@@ -95,7 +96,7 @@ def reserve(
         standing = get_account(transaction.connection, account)
         raise _exceeded(cost, standing.remaining, standing.limit, "")
     _charge_analyst(transaction, account, analyst, cost)
-    counted = count(transaction, account, counters or {})
+    counted = count(transaction, account, counters or {}, once or {})
     data = {"analyst": analyst, "key": key, "cost": cost, "record": record}
     data |= {} if granted is None else {"grant": granted}
     data |= {} if declaration is None else {"declaration": declaration}

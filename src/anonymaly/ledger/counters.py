@@ -22,27 +22,46 @@ def list_counters(connection: sa.Connection, account: str) -> list[Counter]:
     return sorted((Counter(row.name, row.limit, row.used) for row in rows), key=lambda item: item.name)
 
 
-def count(transaction: Transaction, account: str, limits: dict[str, int]) -> dict[str, list[int]]:
-    """Let each counter go up by one, all or none; return what the entry keeps: name → limit, step."""
+def count(
+    transaction: Transaction, account: str, limits: dict[str, int], once: dict[str, str]
+) -> dict[str, list[int]]:
+    """Let each counter go up by one, all or none; return what the entry keeps: name → limit, step.
+
+    ``once`` names, for some of them, what they count: a counter does not go up for what it counted before.
+    That is known by a counter of that name, which goes up to 1 with the first.
+    """
+    counted: dict[str, list[int]] = {}
     for name, limit in sorted(limits.items()):
-        standing = transaction.counter(account, name)
-        if standing is None:
-            if lost_a_part(transaction.connection, account):
-                raise Refused(
-                    f"'{name}' may have been used up in the part of the ledger that was lost",
-                    field="counters",
-                    next_step="Ask something else, or ask the owner to say how much of it counts as used.",
-                )
-            standing = (limit, 0)
-            row = {"account": account, "name": name, "limit": limit, "used": 0}
-            transaction.connection.execute(counters.insert(), row)
-        if not transaction.count(account, name, limit, 1):
+        mark = once.get(name)
+        if mark is not None and transaction.counter(account, mark) is not None:
+            continue
+        _count_one(transaction, account, name, limit)
+        counted[name] = [limit, 1]
+        # After a loss nobody knows what was counted in the lost part: then everything counts each time.
+        if mark is not None and not lost_a_part(transaction.connection, account):
+            _count_one(transaction, account, mark, 1)
+            counted[mark] = [1, 1]
+    return counted
+
+
+def _count_one(transaction: Transaction, account: str, name: str, limit: int) -> None:
+    standing = transaction.counter(account, name)
+    if standing is None:
+        if lost_a_part(transaction.connection, account):
             raise Refused(
-                f"'{name}' allows {min(limit, standing[0])} in all, and {standing[1]} are used",
+                f"'{name}' may have been used up in the part of the ledger that was lost",
                 field="counters",
-                next_step="Ask something else, or ask the owner to allow more.",
+                next_step="Ask something else, or ask the owner to say how much of it counts as used.",
             )
-    return {name: [limit, 1] for name, limit in limits.items()}
+        standing = (limit, 0)
+        row = {"account": account, "name": name, "limit": limit, "used": 0}
+        transaction.connection.execute(counters.insert(), row)
+    if not transaction.count(account, name, limit, 1):
+        raise Refused(
+            f"'{name}' allows {min(limit, standing[0])} in all, and {standing[1]} are used",
+            field="counters",
+            next_step="Ask something else, or ask the owner to allow more.",
+        )
 
 
 def limit_counter(
@@ -70,3 +89,13 @@ def limit_counter(
             changed = counters.update().where(counters.c.account == account, counters.c.name == name)
             transaction.connection.execute(changed.values({"limit": to, "used": used}))
     return Counter(name, to, used)
+
+
+def raise_counters(
+    transaction: Transaction, account: str, limits: dict[str, int], said: dict[str, Any]
+) -> None:
+    """Let counters that are in use go up to a higher limit; others get theirs with their first use."""
+    for name, to in sorted(limits.items()):
+        standing = transaction.counter(account, name)
+        if standing is not None and standing[0] < to:
+            limit_counter(transaction, account, name, to, 0, said)

@@ -18,7 +18,7 @@ from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import book
 from anonymaly.ledger.inputs import label, mapping, whole
 from anonymaly.ledger.opening import connect, connect_to_read
-from anonymaly.ledger.owner import LARGEST_COUNT, OwnersPart, name_of
+from anonymaly.ledger.owner import LARGEST_COUNT, OwnersPart, name_of, read_limits
 from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
 from anonymaly.ledger.session import Session
 from anonymaly.ledger.transaction import read_entries, read_head
@@ -163,6 +163,7 @@ class Ledger(OwnersPart):
         cost: int,
         record: Mapping[str, Any],
         counters: Mapping[str, int] = MappingProxyType({}),
+        once: Mapping[str, str] = MappingProxyType({}),
         declaration: int | None = None,
     ) -> Reservation:
         """Charge a question before it is computed, durably, or refuse it.
@@ -186,6 +187,9 @@ class Ledger(OwnersPart):
         counters : Mapping
             Name → limit of what goes up by one with this question, such as ``{"rule:groups": 20}``. A limit
             is kept from its first use on; a lower one that is given holds for the question at hand.
+        once : Mapping
+            Counter → a name of what it counts, such as a digest of the question without its ε. With a name
+            that it counted before, the counter does not go up. Names are unique among all counters.
         declaration : int, optional
             The number of the declaration that the question was bound to (``Account.number``): refused if
             another is in force by now.
@@ -204,10 +208,10 @@ class Ledger(OwnersPart):
         label(key, field="key")
         whole(cost, field="epsilon", least=1, most=LARGEST_TOTAL)
         written = mapping(record, field="record")
-        counted = mapping(counters, field="counters")
-        for counter, limit in counted.items():
-            label(counter, field="counters")
-            whole(limit, field=f"counters.{counter}", least=0, most=LARGEST_COUNT)
+        counted = read_limits(counters)
+        marks = mapping(once, field="once")
+        for counter, mark in marks.items():
+            label(mark, field=f"once.{counter}")
         if declaration is not None:
             whole(declaration, field="declaration", least=1, most=LARGEST_COUNT)
         return self._session.write(
@@ -218,6 +222,7 @@ class Ledger(OwnersPart):
             cost=cost,
             record=written,
             counters=counted,
+            once=marks,
             declaration=declaration,
         )
 

@@ -10,10 +10,12 @@ from typing import Any, Literal
 from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError
 from anonymaly.ledger import accounts, counters, grants
+from anonymaly.ledger.counters import raise_counters
 from anonymaly.ledger.declarations import Declared
 from anonymaly.ledger.inputs import label, mapping, read_rules, whole
 from anonymaly.ledger.records import Account, Counter, Grant
 from anonymaly.ledger.session import Session
+from anonymaly.ledger.transaction import Transaction
 
 LARGEST_COUNT = 2**53  # whole in every JSON reader
 LONGEST_REASON = 2000
@@ -87,6 +89,7 @@ class OwnersPart:
         learned_from_rows: bool,
         by: str | None = None,
         replaces: int | None = None,
+        counters: Mapping[str, int] = MappingProxyType({}),
     ) -> Account:
         """Put another declaration and other rules in force; limit and charges stay.
 
@@ -107,6 +110,8 @@ class OwnersPart:
         replaces : int, optional
             The number of the declaration that was looked at (``Account.number``): refused if another is in
             force by now.
+        counters : Mapping
+            Name → limit of counters that may go further from now on, because a rule allows more.
 
         Raises
         ------
@@ -119,10 +124,18 @@ class OwnersPart:
                 field="learned_from_rows",
                 next_step="Say whether the correction was learned from rows.",
             )
-        said = {"learned_from_rows": learned_from_rows, **_said(by, _text(reason, field="reason"))}
+        why = _said(by, _text(reason, field="reason"))
         declared = mapping(declaration, field="declaration")
-        named = read_rules(rules)
-        return self._session.write(accounts.amend, name_of(account), declared, named, said, replaces)
+        named, limits = read_rules(rules), read_limits(counters)
+        name = name_of(account)
+
+        def amend(transaction: Transaction) -> Account:
+            said = {"learned_from_rows": learned_from_rows, **why}
+            amended = accounts.amend(transaction, name, declared, named, said, replaces)
+            raise_counters(transaction, name, limits, why)
+            return amended
+
+        return self._session.write(amend)
 
     def declarations(self, account: Account | str) -> tuple[Declared, ...]:
         """Return all that was ever declared for an account, oldest first; the last one is in force."""
@@ -215,6 +228,15 @@ class OwnersPart:
     def accounts(self) -> list[str]:
         """Return the names of all accounts, sorted."""
         return self._session.read(accounts.list_accounts)
+
+
+def read_limits(counters: Any) -> dict[str, int]:
+    """Return limits of counters by name, checked."""
+    limits = mapping(counters, field="counters")
+    for name, limit in limits.items():
+        label(name, field="counters")
+        whole(limit, field=f"counters.{name}", least=0, most=LARGEST_COUNT)
+    return limits
 
 
 def name_of(account: Account | str) -> str:

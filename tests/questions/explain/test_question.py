@@ -189,7 +189,8 @@ def test_with_much_epsilon_the_exact_search_returns_the_best_context() -> None:
 def test_what_has_no_answer_has_one_constant_outcome_and_is_charged(
     fields: dict[str, Any], tmp_path: Path
 ) -> None:
-    dataset = declare(many(), public=False)
+    rule = am.SameContexts(detectors={"grubbs": {}, "histogram": {}, "mad": {"threshold": [90]}}, start=True)
+    dataset = declare(many(), public=False, rules={"groups": rule})
     curator = am.Curator(dataset, budget=10, ledger=tmp_path / "staff.ledger")
     answer = curator.ask(ask(**fields))
     assert answer.value is None
@@ -227,7 +228,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "attributes": ["job", am.Bins("age", list(range(0, 121, 4)))],
             "record": {"job": "Nurse", "age": 40, "pay": 60},
         },
-        r"2\^31",
+        r"2\^31 contexts; .*search='uniform', which draws groups blindly",
     ),
     (
         {
@@ -251,6 +252,19 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"search": "breadth_first", "samples": 10**5}, "at most 10,000"),
     ({"search": "depth_first", "starts": 10**5}, "at most 10,000"),
 ]
+
+
+def test_blind_samples_are_many_and_those_that_cost_epsilon_few() -> None:
+    declaration = declare(many(50)).declaration
+
+    def samples(**fields: Any) -> int | None:
+        return bind(ask(**fields), declaration).query.samples
+
+    assert samples(search="uniform") == 20_000
+    assert samples(search="uniform", detector="mad") == 1_000
+    assert samples(search="uniform", samples=7) == 7
+    # What was asked before stays the same question, and its answer free.
+    assert [samples(search=name) for name in ("exact", "random_walk", "breadth_first")] == [50, 50, 50]
 
 
 def test_seven_attributes_are_refused_with_a_next_step(tmp_path: Path) -> None:

@@ -393,6 +393,7 @@ def neighbours_case(k: Any = 2, kind: type[LocalOutlierFactor] = LocalOutlierFac
         case,
         query=case.query.model_copy(update={"detector": "lof", "parameters": (("k", 2), ("threshold", 1.5))}),
         worst_pair=((*crowd, RECORD), crowd),
+        rules={"groups": SameContexts(detectors={"lof": {"k": [k]}})},
         valid_contexts=lambda question, records: (),
     )
 

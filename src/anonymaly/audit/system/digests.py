@@ -18,7 +18,7 @@ import pyarrow as pa
 from anonymaly.ask import accountant, secret
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.query import Query
-from anonymaly.ask.secret import Secret
+from anonymaly.ask.secret import Secret, without_secret
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.core.value import digest
 from anonymaly.declare.dataset import Dataset
@@ -98,6 +98,9 @@ def _guesses(age: int, declared: Declaration) -> Iterator[tuple[str, str]]:
         yield f"{query.question}'s fingerprint", fingerprint
         for name, thing in things.items():
             yield f"a digest of {name} of {query.question}", digest(thing)
+        permit = bound.permit()
+        if permit is not None:
+            yield f"what a rule counts of {query.question}", permit.mark(without_secret).rpartition(":")[2]
 
 
 def _plain_of(kinds: set[str]) -> Any:
@@ -126,6 +129,11 @@ DIGESTS_FAULTS: tuple[SystemFault, ...] = (
         "the record in a promise without the secret",
         "digests",
         lambda: replaced(Secret, "digest", _plain_of({"promise"})),
+    ),
+    SystemFault(
+        "what a rule counts without the secret",
+        "digests",
+        lambda: replaced(Secret, "digest", _plain_of({"counted"})),
     ),
     SystemFault(
         "questions known by their fingerprints",

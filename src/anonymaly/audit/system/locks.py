@@ -104,10 +104,12 @@ def _counted_before() -> Iterator[None]:
         known.update(dict.fromkeys(counters, 0) | {item.name: item.used for item in writer.counters(account)})
         return _RESERVE(writer, account, counters=counters, **named)
 
-    def count(transaction: Transaction, account: str, limits: dict[str, int]) -> dict[str, list[int]]:
+    def count(
+        transaction: Transaction, account: str, limits: dict[str, int], once: dict[str, str]
+    ) -> dict[str, list[int]]:
         for name, limit in limits.items():
             if transaction.counter(account, name) is None or known.get(name, limit) >= limit:
-                return count_really(transaction, account, limits)
+                return count_really(transaction, account, limits, once)
             values = {"used": known[name] + 1}
             transaction.connection.execute(
                 counters_table.update().where(counters_table.c.name == name).values(values)

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anonymaly.ask.binding import Binding, Expectation, Measure, Used
+from anonymaly.ask.permit import Permit
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
@@ -27,10 +28,11 @@ from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import ContextQuestion, SameValidContexts
 from anonymaly.questions.explain.everyone.binding import EveryoneBinding, bind_for_everyone
-from anonymaly.questions.explain.kernels import most_free_bits
+from anonymaly.questions.explain.kernels import has_kernel, most_free_bits
 from anonymaly.questions.explain.metric_steps import MetricSteps
 from anonymaly.questions.explain.searches import SEARCHES, Search, SearchSettings
 from anonymaly.questions.explain.space import MOST_ATTRIBUTES, MOST_FREE_BITS, ContextSpace
+from anonymaly.questions.explain.under_rule import permit_under_rules
 
 if TYPE_CHECKING:
     from anonymaly.questions.explain.query import Explain
@@ -62,6 +64,21 @@ class ExplainBinding(Binding):
         names = [self.query.metric, *(attribute.column for attribute in self.attributes)]
         rules = [self.query.rule] if self.query.rule and not self.declaration.any_rule else []
         return Used(frozenset(names), frozenset(rules))
+
+    @property
+    def warning(self) -> str:
+        """That validity is told without noise."""
+        return SameContexts.WARNING
+
+    def permit(self) -> Permit | None:
+        """Return the rule that allows the question, which binds whoever asks."""
+        return permit_under_rules(
+            self.query,
+            attributes=[attribute.column for attribute in self.attributes],
+            detector=self.detector,
+            declaration=self.declaration,
+            cited=None if self.declaration.any_rule else self.query.rule or None,
+        )
 
     @property
     def shares(self) -> Mapping[str, int]:
@@ -155,19 +172,23 @@ def bind_contexts(query: Explain, declaration: Declaration) -> ExplainBinding:
         raise InputError(
             f"would look at 2^{space.free_bits} contexts; exact goes up to 2^{limit} with {detector.name}",
             field="search",
-            next_step="Use fewer attributes or values, or search='breadth_first'.",
+            next_step="Use fewer attributes or values, or search='uniform', which draws groups blindly: as "
+            "many samples as you like cost no more ε.",
         )
     settings = SearchSettings(
         start=None if query.start is None else space.index(_masks(query.start, attributes, own, "start")),
         starts=query.starts,
-        samples=query.samples,
+        samples=query.samples or search.default_samples(compiled=has_kernel(detector)),
         tries=query.tries,
     )
     search.check(settings)
     steps = MetricSteps.of(metric)
     parameters = frozen_items(dataclasses.asdict(detector))  # type: ignore[call-overload]
     return ExplainBinding(
-        query=query.model_copy(update={"detector": detector.name, "parameters": parameters}),
+        # Written out, so that the question stays the same when a default changes.
+        query=query.model_copy(
+            update={"detector": detector.name, "parameters": parameters, "samples": settings.samples}
+        ),
         declaration=declaration,
         attributes=attributes,
         metric_steps=steps,

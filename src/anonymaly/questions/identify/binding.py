@@ -43,6 +43,7 @@ from anonymaly.questions.identify.verdicts import StepBound, Verdicts, flip_prob
 if TYPE_CHECKING:
     from anonymaly.questions.identify.query import Identify
 
+POOR = 0.25  # of answers about anomalies that are wrong; a coin is wrong in half of them
 POINTS = 40  # of the error curve; enough for a picture, few enough for the ledger
 
 
@@ -78,6 +79,27 @@ class IdentifyBinding(Binding):
     def shares(self) -> Mapping[str, int]:
         """The whole charge for the one stage."""
         return {"verdicts": self.query.cost}
+
+    @property
+    def warning(self) -> str | None:
+        """That answers about a batch are hardly better than a coin, if they are."""
+        records, error = len(self.balls.queries), self.lone_error
+        if records == 1 or error < POOR:
+            return None
+        overlap = "" if self.overlap == 1 else f", because {self.overlap:,} of their balls overlap"
+        each = float(self.query.epsilon / self.overlap)
+        return (
+            f"answers about anomalies among these {records:,} records are close to coin flips: each gets ε = "
+            f"{each:.3g}{overlap}, and about a record that is alone, or not in the data, it is wrong in "
+            f"{100 * error:.0f} of 100 cases, where a coin is in 50; score the records with one model "
+            "instead (anonymaly find, or Score)"
+        )
+
+    @property
+    def lone_error(self) -> float:
+        """How often an answer is wrong about a record that is alone, or that is not there with none near."""
+        (alone,), (absent,) = self.errors(1, [1]), self.errors(0, [0])
+        return max(alone, absent)
 
     @property
     def protects_everyone(self) -> bool:
@@ -135,7 +157,7 @@ class IdentifyBinding(Binding):
                 "curve": self._curve(),
             },
             measure=Measure(
-                max(alone, absent),
+                self.lone_error,
                 "probability",
                 "that an answer is wrong about a record that is alone within the radius, or not in the data "
                 "nor near any; it is larger, and below 0.5, for records near the border between "
@@ -237,14 +259,26 @@ def _read_values(query: Identify, axes: tuple[Axis, ...]) -> dict[str, list[Any]
         if query.records is None
         else dict(query.records)
     )
+    label = None if query.records is None else query.label
+    if label is not None and label not in given:
+        raise InputError(
+            f"the records have no column {label!r}",
+            field="label",
+            next_step=f"Name one of theirs: {', '.join(given)}.",
+        )
     needed = [axis.column for axis in axes]
     missing = [name for name in needed if name not in given]
-    extra = [name for name in given if name not in needed]
+    extra = [name for name in given if name not in needed and name != label]
     if missing or extra:
         raise InputError(
             f"has no {missing[0]}" if missing else f"has {extra[0]}, which the model does not use",
             field=field,
-            next_step=f"Give {', '.join(needed)}.",
+            next_step=f"Give {', '.join(needed)}."
+            + (
+                ""
+                if missing or query.records is None
+                else f" If it names the records, say so: label={extra[0]!r}."
+            ),
         )
     return {axis.column: axis.read(given[axis.column], field=field) for axis in axes}
 
@@ -252,6 +286,6 @@ def _read_values(query: Identify, axes: tuple[Axis, ...]) -> dict[str, list[Any]
 def _with_values(query: Identify, values: Mapping[str, list[Any]]) -> Identify:
     if query.records is None:
         record = tuple(sorted((name, value) for name, (value,) in values.items()))
-        return query.model_copy(update={"record": record})
+        return query.model_copy(update={"record": record, "label": None})
     columns = tuple(sorted((name, tuple(column)) for name, column in values.items()))
-    return query.model_copy(update={"records": columns})
+    return query.model_copy(update={"records": columns, "label": None})

@@ -11,7 +11,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Number as FiniteNumber
-from anonymaly.core.value import Ordered
+from anonymaly.core.value import Ordered, added
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Categories, Domain, Interval
 from anonymaly.declare.rules import AnomalyModel, Metric
@@ -35,6 +35,7 @@ class Identify(Query):
 
     question: ClassVar[str] = "identify"
     personal_fields: ClassVar[frozenset[str]] = frozenset({"record", "records"})
+    wording_fields: ClassVar[frozenset[str]] = frozenset({"label"})
 
     record: RecordItems | None = Field(default=None, json_schema_extra={"pairs": "record"})
     """The record: a value for each column of the model, as column=value."""
@@ -72,6 +73,10 @@ class Identify(Query):
     extra_error: Annotated[FiniteNumber, Field(gt=0, lt=1)] = 1e-12
     """The most that counting no further than needed may add to the probability of an error."""
 
+    label: Annotated[StrictStr, Field(min_length=1, max_length=200)] | None = added(None)
+    """What to call the record in the answer; with records, the column of theirs that names them. No part of
+    the question, and not written down."""
+
     if TYPE_CHECKING:
 
         def __init__(
@@ -89,6 +94,7 @@ class Identify(Query):
             scaled: bool | None = None,
             bound: Literal["improved", "paper"] = "improved",
             extra_error: float = 1e-12,
+            label: str | None = None,
             epsilon: Number,
         ) -> None: ...
 
@@ -128,6 +134,12 @@ class Identify(Query):
     def own_record(self) -> dict[str, Any]:
         """Return the record that is asked about."""
         return dict(self.record or ())
+
+    def labels(self) -> tuple[str, ...] | None:
+        """Return what the record, or each of the records, is called by whoever asks."""
+        if self.label is None or self.records is None:
+            return None if self.label is None else (self.label,)
+        return tuple(map(str, dict(self.records)[self.label]))
 
     def describe(self) -> str:
         """Say what is asked, without the records."""

@@ -21,6 +21,12 @@ MOST_STARTS = 10_000
 MOST_SAMPLES = 100_000
 MOST_VISITS = 10_000  # samples of a search that utility steers: each is chosen among all that are known
 
+# Where utility steers, each costs ε: as few as in the experiments of Shafieinejad et al. 2021.
+STEERED_SAMPLES = 50
+# Blind ones cost none, and among so many is nearly always one that is nearly the best.
+BLIND_SAMPLES = 20_000
+SLOW_BLIND_SAMPLES = 1_000  # with a detector that tries one context after another
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
@@ -46,7 +52,7 @@ class SearchSettings:
     start: int | None = None
     # Mean utility of breadth first, 60 salaries, ε = 0.2: 0.75 from one start, 0.90 from 50, 0.93 from 200.
     starts: int = 200
-    samples: int = 50  # as in the experiments of Shafieinejad et al. 2021
+    samples: int = STEERED_SAMPLES
     tries: int = 100_000
 
     def __post_init__(self) -> None:
@@ -108,6 +114,19 @@ class Search:
     def draws(self, settings: SearchSettings) -> int:
         """Return the most draws by utility that it makes: the parts that its ε is split into (Lemma 7)."""
         return settings.samples + (settings.starts > 1) if self.steered else 1
+
+    def default_samples(self, *, compiled: bool) -> int:
+        """Return how many contexts it chooses from where the asker does not say.
+
+        Examples
+        --------
+        >>> from anonymaly.questions.explain.searches import SEARCHES
+        >>> [SEARCHES[name].default_samples(compiled=True) for name in ("uniform", "breadth_first")]
+        [20000, 50]
+        """
+        if self.name != "uniform":
+            return STEERED_SAMPLES  # a walk's steps are judged one by one
+        return BLIND_SAMPLES if compiled else SLOW_BLIND_SAMPLES
 
     def check(self, settings: SearchSettings) -> None:
         """Refuse settings that would take too long, or too much memory; `exact` uses none of them."""
