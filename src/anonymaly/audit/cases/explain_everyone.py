@@ -143,7 +143,7 @@ def _worst_pair(adjacency: Adjacency, max_rows: int | None) -> tuple[Database, D
 def _step(pay: Any) -> int | None:
     if pay is None or math.isnan(pay):
         return None
-    return min(math.floor(min(max(pay, 0), STEPS)), STEPS - 1)
+    return int(min(math.floor(min(max(pay, 0), STEPS)), STEPS - 1))
 
 
 def _margin(steps: Sequence[int | None]) -> int:
@@ -210,7 +210,10 @@ class QuartileCase(Case):
 
         def summarise(table: Any, released: Released) -> list[int]:
             summary = count_steps_by_cell(table, bound)
-            return np.bincount(summary.steps, summary.counts, bound.grid.steps).astype(int).tolist()
+            counts: list[int] = (
+                np.bincount(summary.steps, summary.counts, bound.grid.steps).astype(int).tolist()
+            )
+            return counts
 
         def release(counts: list[int], released: Released, noise: Noise) -> int:
             return noise.choose(quartile_utilities(np.array(counts), QUARTER), rate)
@@ -247,7 +250,7 @@ def explain_quartile_case(
         utilities = {
             edge: -abs(4 * sum(third < edge for third in thirds) - QUARTER * len(thirds)) for edge in range(4)
         }
-        return choice_law(utilities, rate)  # type: ignore[arg-type, return-value]  # edges for names
+        return choice_law(utilities, rate)  # type: ignore[arg-type]  # edges for names
 
     low, middle, high = (_rows("Nurse", pay, 1) for pay in (1.0, 6.0, 12.0))
     # 5, 10 and 25 records in the three steps: the edges after the first and the second are 5 ranks off.
