@@ -34,7 +34,7 @@ def sync_folder(path: Path) -> None:
 def make_folder(path: Path, *, mode: int = 0o777) -> None:
     """Make a folder, and those it lies in, so that their names survive a power cut; it may be there already.
 
-    ``mode`` is for the folder itself.
+    ``mode`` is for every folder that is made.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def make_folder(path: Path, *, mode: int = 0o777) -> None:
     if path.is_dir():
         return
     if not path.parent.is_dir():
-        make_folder(path.parent)
+        make_folder(path.parent, mode=mode)
     path.mkdir(mode=mode, exist_ok=True)
     sync_folder(path.parent)
 
@@ -145,7 +145,9 @@ class PartialFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.discard()
+        # What cannot be removed is swept later, and must not hide what went wrong before.
+        with contextlib.suppress(*([] if kind is None else [OSError])):
+            self.discard()
 
 
 def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:
