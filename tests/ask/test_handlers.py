@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +23,7 @@ from anonymaly.core import threads
 from anonymaly.core.files import sweep_partial
 from anonymaly.declare.dataset import Dataset
 from anonymaly.engine import statements
+from anonymaly.engine.statements import statement_template
 from anonymaly.errors import AnswerFailed, LedgerError
 from anonymaly.questions.identify import summary
 from tests.ask.sabotage import (
@@ -97,23 +97,25 @@ def test_a_partial_file_that_cannot_be_removed_hides_nothing(tmp_path: Path, sta
 
 def test_a_folder_that_is_not_synced_keeps_no_answer_nobody_was_given(tmp_path: Path) -> None:
     def sabotage(patch: pytest.MonkeyPatch, curator: am.Curator, row: str) -> None:
-        curator.ask(am.Count(epsilon=1))  # the secret and the account are made
-        patch.setattr("anonymaly.core.files.os.fsync", _fsync_of_files_only())
-        close_fails(patch, "anonymaly.core.files")
+        folder = curator.accountant.store.folder.stat().st_ino
+        fsync, close = os.fsync, os.close
+
+        def syncing(descriptor: int) -> None:
+            if os.fstat(descriptor).st_ino == folder:
+                raise FULL
+            fsync(descriptor)
+
+        def closing(descriptor: int) -> None:
+            is_folder = os.fstat(descriptor).st_ino == folder
+            close(descriptor)
+            if is_folder:
+                raise OSError(5, "Input/output error")
+
+        patch.setattr("os.fsync", syncing)
+        patch.setattr("os.close", closing)
 
     found = neighbours(tmp_path, sabotage)
-    assert (found.kind, found.states) == ("AnswerFailed", ("committed", "failed"))
-
-
-def _fsync_of_files_only() -> Any:
-    fsync = os.fsync
-
-    def syncing(descriptor: int) -> None:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise FULL
-        fsync(descriptor)
-
-    return syncing
+    assert (found.kind, found.states) == ("AnswerFailed", ("failed",))
 
 
 def test_a_sweep_that_fails_at_every_step_lets_the_account_open(tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_a_statement_that_fails_and_cannot_be_described_quotes_no_row(
             if how == "template":
                 patch.setattr(statements, "statement_template", raising(MemoryError()))
             elif how == "import":
-                patch.setitem(sys.modules, "sqlglot", None)
+                patch.setattr(statements, "statement_template", _without_sqlglot)
             else:
                 patch.setattr(statements, "statement_template", raising(KeyboardInterrupt()))
             with pytest.raises((AnswerFailed, KeyboardInterrupt)) as caught:
@@ -217,6 +219,12 @@ def test_a_statement_that_fails_and_cannot_be_described_quotes_no_row(
         assert curator.spent == 1
         curator.close()
     assert seen[0] == seen[1]
+
+
+def _without_sqlglot(expression: Any) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "sqlglot", None)
+        return statement_template(expression)
 
 
 def test_counting_in_another_way_that_fails_too_quotes_no_row(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +30,24 @@ from tests.ask.sabotage import close_fails, raising
 BROKEN = OSError(5, "Input/output error")
 
 
-@pytest.fixture
-def nothing_closes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every engine close its connections and then report an error."""
+def nothing_closes(patch: pytest.MonkeyPatch, *, but: int = 0) -> None:
+    """Let every engine close its connections and then report an error, after so many went well."""
     dispose = sa.Engine.dispose
+    calls = itertools.count()
 
     def disposing(self: sa.Engine, close: bool = True) -> None:
         dispose(self, close=close)
-        raise OperationalError("", None, BROKEN)
+        if next(calls) >= but:
+            raise OperationalError("", None, BROKEN)
 
-    monkeypatch.setattr(sa.Engine, "dispose", disposing)
+    patch.setattr(sa.Engine, "dispose", disposing)
 
 
 def test_a_damaged_ledger_is_said_to_be_so_though_it_does_not_close(
-    tmp_path: Path, nothing_closes: None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "l").write_bytes(b"")
+    nothing_closes(monkeypatch)
     with pytest.raises(LedgerDamaged):
         Ledger.open(tmp_path / "l")
 
@@ -62,26 +66,29 @@ def test_a_ledger_behind_its_anchor_is_said_to_be_so_though_it_does_not_close(
 
 
 def test_a_ledger_that_can_neither_be_made_nor_cleared_away_says_that_it_cannot_be_made(
-    tmp_path: Path, nothing_closes: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nothing_closes(monkeypatch, but=1)  # the journal is folded into the file
     monkeypatch.setattr("anonymaly.ledger.sqlite.os.link", raising(BROKEN))
     monkeypatch.setattr(Path, "unlink", raising(BROKEN))
-    with pytest.raises(LedgerError, match="the disk refused|cannot be created"):
+    with pytest.raises(LedgerError, match="cannot be created"):
         Ledger.open(tmp_path / "l")
 
 
 def test_a_missing_ledger_in_a_database_is_said_to_be_so_though_nothing_closes(
-    postgres: str, nothing_closes: None
+    postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nothing_closes(monkeypatch)
     with pytest.raises(LedgerMissing):
         Ledger.open(postgres, create=False)
 
 
 def test_what_is_held_beside_a_connection_is_let_go_though_the_connection_does_not_close(
-    tmp_path: Path, nothing_closes: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = []
     ledger = Ledger.open(tmp_path / "l")
+    nothing_closes(monkeypatch)
     monkeypatch.setattr(SqliteBackend, "close", closed.append)
     with pytest.raises(OperationalError):
         ledger.close()
@@ -90,23 +97,29 @@ def test_what_is_held_beside_a_connection_is_let_go_though_the_connection_does_n
         ledger.head()
 
 
-def test_a_refusal_inside_a_block_is_not_hidden_by_its_end(tmp_path: Path, nothing_closes: None) -> None:
-    with pytest.raises(BudgetExceeded), Ledger.open(tmp_path / "l") as ledger:
-        account = ledger.open_account("patients", {}, limit=1, rules={})
-        ledger.reserve(account, analyst="owner", key="q", cost=2, record={})
-
-
-def test_a_garbage_ledger_that_does_not_close_leaves_its_gate_open(
+def test_a_refusal_inside_a_block_is_not_hidden_by_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Ledger.open(tmp_path / "l")
-    session = ledger._session
-    monkeypatch.setattr(SqliteBackend, "close", raising(BROKEN))
-    with pytest.raises(OSError, match="Input/output"):
+    account = ledger.open_account("patients", {}, limit=1, rules={})
+    nothing_closes(monkeypatch)
+    with pytest.raises(BudgetExceeded), ledger:
+        ledger.reserve(account, analyst="owner", key="q", cost=2, record={})
+    assert ledger._session.closed
+
+
+@pytest.mark.parametrize("problem", [BROKEN, KeyboardInterrupt()])
+def test_a_garbage_ledger_that_does_not_close_leaves_its_gate_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
+) -> None:
+    session = Ledger.open(tmp_path / "l")._session  # the ledger itself is garbage at once
+    session._closed = False
+    nothing_closes(monkeypatch)
+    monkeypatch.setattr(SqliteBackend, "close", raising(problem))
+    with suppress(KeyboardInterrupt):
         session.drop()
     assert session.closed
     assert not session._gate.locked()
-    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("times", [1, 3])

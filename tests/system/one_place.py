@@ -43,7 +43,7 @@ def asked(curator: am.Curator) -> dict[str, Any]:
         assert again.receipt == answer.receipt
         found.append(
             {
-                "fingerprint": bound.fingerprint(0),
+                "fingerprint": f"F{bound.fingerprint(0)}",  # not taken for one of the digests below
                 "cost": bound.query.cost,
                 "preview": preview.to_dict(),
                 "answer": answer.to_dict(),

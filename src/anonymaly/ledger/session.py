@@ -148,8 +148,9 @@ class Session:
         self._closed = True
         if self._gate.acquire(blocking=False):
             try:
-                self._engine.dispose()
-                self.backend.close()
+                for close in (self._engine.dispose, self.backend.close):
+                    with suppress(Exception):  # nobody is there to see it
+                        close()
             finally:
                 self._gate.release()
 

@@ -74,8 +74,7 @@ def test_an_interrupt_stays_one_though_nothing_can_be_rolled_back(tmp_path: Path
     with Journal(tmp_path / "j", "owner") as journal:
         journal._connection = Stubborn(journal._file, "ROLLBACK")  # type: ignore[assignment]
         with pytest.raises(KeyboardInterrupt), journal.transaction():
-            journal.note("a", "1")
-            raise KeyboardInterrupt
+            _note_and_stop(journal)
         assert journal.read_note("a") is None
         with journal.transaction():
             journal.note("b", "2")
@@ -125,6 +124,11 @@ def test_a_sensor_that_cannot_open_its_account_says_so_though_nothing_closes(
     with pytest.raises(LedgerError, match="is full"):
         open_sensor(tmp_path)
     assert len(closed) == 1
+
+
+def _note_and_stop(journal: Journal) -> None:
+    journal.note("a", "1")
+    raise KeyboardInterrupt
 
 
 def _refused(*_: Any, **__: Any) -> None:
