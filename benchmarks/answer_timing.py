@@ -85,14 +85,16 @@ def pairs(rows: int) -> Iterator[Pair]:
         "count",
         f"a text of {LONG:,} characters, compared",
         am.Count(where="age >= 60 and note == 'short'", epsilon="0.5"),
-        columns | {"note": am.Unbounded()},
+        columns | {"note": am.Categories(["short"])},
         notes,
         with_row(notes, {"age": 70, "ward": "A", "note": "x" * LONG}),
     )
     yield Pair(
         "share-histogram",
         "one record in an empty cell",
-        am.ShareHistogram(by=["ward", {"column": "age", "edges": list(range(0, 121, 5))}], epsilon="0.5"),
+        am.ShareHistogram(
+            by=["ward", {"column": "age", "edges": list(range(0, 121, 5))}], method="dawa", epsilon="0.5"
+        ),
         columns,
         people,
         with_row(people, {"age": 119, "ward": "A"}),

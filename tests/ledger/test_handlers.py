@@ -89,7 +89,7 @@ def test_what_is_held_beside_a_connection_is_let_go_though_the_connection_does_n
     closed = []
     ledger = Ledger.open(tmp_path / "l")
     nothing_closes(monkeypatch)
-    monkeypatch.setattr(SqliteBackend, "close", closed.append)
+    monkeypatch.setattr(SqliteBackend, "close", lambda self: closed.append("closed"))
     with pytest.raises(OperationalError):
         ledger.close()
     assert len(closed) == 1
@@ -187,11 +187,12 @@ def test_garbage_found_inside_a_transaction_does_not_wait_for_a_fork(tmp_path: P
 
     thread = threading.Thread(target=lambda: ledger._session.read(work), daemon=True)
     thread.start()
-    assert done.wait(60), "the transaction waits for the fork, which waits for the transaction"
-    thread.join()
+    waited = done.wait(60)
     held.after_fork()
-    assert held.closed
+    thread.join()
     ledger.close()
+    assert waited, "the transaction waits for the fork, which waits for the transaction"
+    assert held.closed
 
 
 def test_a_session_opened_by_another_thread_at_the_moment_of_a_fork_disturbs_nobody(

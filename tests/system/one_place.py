@@ -115,9 +115,9 @@ def main() -> None:
         sort_keys=True,
     )
     made = [path for path in folder.rglob("*") if not path.name.startswith("table.")]
-    modes = {
-        f"{stat.S_IMODE(path.lstat().st_mode):o} {path.is_dir()}" for path in made if path.suffix != ".yaml"
-    }
+    # The folder of all ledgers' answers is an ordinary one; what is in it is its owner's alone.
+    ours = [path for path in made if path.suffix not in (".yaml", ".answers")]
+    modes = {f"{stat.S_IMODE(path.lstat().st_mode):o} {path.is_dir()}" for path in ours}
     curator.close()
     sys.stdout.buffer.write(
         json.dumps(

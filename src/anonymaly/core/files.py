@@ -34,7 +34,7 @@ def sync_folder(path: Path) -> None:
 def make_folder(path: Path, *, mode: int = 0o777) -> None:
     """Make a folder, and those it lies in, so that their names survive a power cut; it may be there already.
 
-    ``mode`` is for every folder that is made.
+    ``mode`` is for the folder itself.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def make_folder(path: Path, *, mode: int = 0o777) -> None:
     if path.is_dir():
         return
     if not path.parent.is_dir():
-        make_folder(path.parent, mode=mode)
+        make_folder(path.parent)
     path.mkdir(mode=mode, exist_ok=True)
     sync_folder(path.parent)
 

@@ -119,7 +119,7 @@ def test_a_sensor_that_cannot_open_its_account_says_so_though_nothing_closes(
 
     closed = []
     monkeypatch.setattr(Journal, "close", closing)
-    monkeypatch.setattr(Ledger, "close", closed.append)
+    monkeypatch.setattr(Ledger, "close", lambda self: closed.append("closed"))
     monkeypatch.setattr(Ledger, "open_account", _refused)
     with pytest.raises(LedgerError, match="is full"):
         open_sensor(tmp_path)
