@@ -250,6 +250,7 @@ class Accountant:
             # A failed draw is never made again under the same charge: otherwise, whoever sees which draws
             # fail could learn from as many of them as they like.
             ended = self.ledger.fail(reservation, stage=stored.stage, error=stored.error)
+            self.store.settle(reservation.key, ended.digest)  # it may have its name, and failed after that
             self._log(bound.query, stored)
             if stored.cause is not None:
                 raise stored.cause from None

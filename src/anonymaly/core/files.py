@@ -145,7 +145,9 @@ class PartialFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.discard()
+        # What cannot be removed is swept later, and must not hide what went wrong before.
+        with contextlib.suppress(*([] if kind is None else [OSError])):
+            self.discard()
 
 
 def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:

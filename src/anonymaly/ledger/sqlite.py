@@ -127,9 +127,10 @@ class SqliteBackend:
                 next_step="Choose a directory on a local disk that you may write to.",
             ) from None
         finally:
-            engine.dispose()
+            # What cannot be closed or removed, as on a disk that cannot be written, must not hide the error.
+            with suppress(Exception):
+                engine.dispose()
             for suffix in ("", "-wal", "-shm", "-journal"):
-                # On a disk that cannot be written there is nothing to remove, and the error above must stay.
                 with suppress(OSError):
                     private.with_name(private.name + suffix).unlink()
 
@@ -236,7 +237,7 @@ def writing_engine(path: Path) -> sa.Engine:
 
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
-            f"file:{quote(str(path))}?mode=rw",
+            f"file:{quote(os.fsencode(path))}?mode=rw",
             uri=True,
             timeout=PATIENCE_SECONDS,
             isolation_level=None,  # or the driver would begin transactions of its own
