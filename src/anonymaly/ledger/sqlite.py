@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sqlite3
@@ -114,7 +115,8 @@ class SqliteBackend:
                 for statement in statements().values():
                     connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
-            engine.dispose()  # the last connection folds the journal into the file
+            _fold_journal(engine)
+            engine.dispose()
             with suppress(FileExistsError):  # another process was first, and its ledger is the ledger
                 os.link(private, self._path)
             sync_folder(self._path.parent)
@@ -274,6 +276,23 @@ def _set_up(connection: sqlite3.Connection, _record: object) -> None:
             field="ledger",
             next_step="Use a SQLite that does, or PostgreSQL.",
         )
+
+
+def _fold_journal(engine: sa.Engine) -> None:
+    """Bring all that is in the journal into the file, or raise; the file is given its name without it.
+
+    Closing the last connection does the same, but says nothing if the disk refuses: what got its name would
+    then be an empty file.
+    """
+    with contextlib.closing(engine.raw_connection()) as connection:
+        try:
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (busy, _, _) = cursor.fetchone()
+        except sqlite3.Error as error:
+            raise DBAPIError("wal_checkpoint", None, error) from None
+    if busy:
+        raise OSError("the journal is in use")
 
 
 def _begin(connection: sa.Connection) -> None:
