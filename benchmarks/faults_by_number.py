@@ -133,7 +133,9 @@ def main() -> int:
             for problem in line.problems:
                 print(problem, file=sys.stderr)
     if options.json:
-        print(json.dumps({"seed": options.seed, "stride": options.stride, "lines": [vars(it) for it in found]}))
+        print(
+            json.dumps({"seed": options.seed, "stride": options.stride, "lines": [vars(it) for it in found]})
+        )
     else:
         table = Table(title=f"faults by number, seed {options.seed}, stride {options.stride}")
         for name in ("where", "kind", "operations", "faults", "problems", "seconds"):

@@ -145,7 +145,15 @@ class SqliteBackend:
 
     def confirm(self) -> None:
         """Refuse to write into a file deleted or replaced while open: those charges would be lost."""
-        if identity_of(self._path) != self._identity:
+        try:
+            found = _identity(self._path)
+        except OSError as error:
+            raise LedgerError(
+                f"cannot be looked at: {self._path} ({type(error).__name__})",
+                field="ledger",
+                next_step="Check the disk's health, then ask again: no question is charged twice.",
+            ) from None
+        if found != self._identity:
             raise LedgerDamaged(
                 f"was deleted or replaced while it was open: {self._path}", field="ledger", next_step=RESTORE
             )
@@ -220,10 +228,18 @@ class SqliteBackend:
 
 def identity_of(path: Path) -> tuple[int, int] | None:
     """Return what tells one file from another, whatever its name, or None if there is none."""
+    try:
+        return _identity(path)
+    except OSError:
+        return None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the same; raise an error if the disk does not say."""
     # stat, never open: closing any descriptor of the file would drop SQLite's locks in this process.
     try:
         status = path.stat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_dev, status.st_ino
 
@@ -288,10 +304,10 @@ def _fold_journal(engine: sa.Engine) -> None:
         try:
             cursor = connection.cursor()
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            (busy, _, _) = cursor.fetchone()
+            row = cursor.fetchone()
         except sqlite3.Error as error:
             raise DBAPIError("wal_checkpoint", None, error) from None
-    if busy:
+    if row is None or row[0]:
         raise OSError("the journal is in use")
 
 

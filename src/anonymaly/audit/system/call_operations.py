@@ -64,7 +64,8 @@ def call_operations(operations: Operations) -> Iterator[None]:
 
     def heard(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename in files:
+        # Whoever reads a generator's items is called; the generator itself is also entered to be closed.
+        if event == "call" and code.co_filename in files and code.co_name != "<genexpr>":
             path = Path(code.co_filename)
             operations.step(f"{path.parent.name}/{path.stem}.{code.co_qualname}")
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import builtins
-import fcntl
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,16 +16,20 @@ from anonymaly.ask import store
 from anonymaly.audit.system.fault import replaced
 from anonymaly.audit.system.operations import Operations
 
+if sys.platform != "win32":
+    import fcntl
+
 # By path or by descriptor, in the first argument; what changes a disk is counted again when it is done.
 _READS = ("access", "fstat", "listdir", "lstat", "read", "scandir", "stat")
 _CHANGES = ("chmod", "fsync", "link", "mkdir", "rename", "replace", "rmdir", "unlink", "write")
+_WRITES = ("flush", "truncate", "write")
 _OF_A_FILE = ("flush", "read", "readable", "readinto", "readline", "seek", "truncate", "write")
 
 
 class _Counted:
     """An open file whose operations are counted."""
 
-    def __init__(self, file: Any, step: Callable[[str], None]) -> None:
+    def __init__(self, file: Any, step: Callable[..., None]) -> None:
         self._file, self._step = file, step
 
     def __getattr__(self, name: str) -> Any:
@@ -34,17 +38,17 @@ class _Counted:
             return found
 
         def counted(*arguments: Any) -> Any:
-            self._step(f"file.{name}")
+            self._step(f"file.{name}", writes=name in _WRITES)
             return found(*arguments)
 
         return counted
 
     def close(self) -> None:
         # The system closes a file even if it says that this failed.
-        was_open = not self._file.closed
+        was_open, writes = not self._file.closed, not self._file.mode.startswith("r")
         self._file.close()
         if was_open:
-            self._step("file.close")
+            self._step("file.close", writes=writes)
 
     def __enter__(self) -> _Counted:
         return self
@@ -89,7 +93,7 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
         def call(*arguments: Any, **named: Any) -> Any:
             if not arguments or "dir_fd" in named or not watched.hold(arguments[0]):
                 return really(*arguments, **named)
-            operations.step(name)
+            operations.step(name, writes=done)
             result = really(*arguments, **named)
             if done:
                 operations.step(f"{name}, done")
@@ -100,7 +104,8 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
     def opened(path: Any, *arguments: Any, **named: Any) -> int:
         if "dir_fd" in named or not watched.hold(path):
             return _open(path, *arguments, **named)
-        operations.step("open")
+        flags = arguments[0] if arguments else named.get("flags", 0)
+        operations.step("open", writes=bool(flags & os.O_CREAT))
         descriptor = _open(path, *arguments, **named)
         watched.descriptors.add(descriptor)
         return descriptor
@@ -110,12 +115,13 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
         watched.descriptors.discard(descriptor)
         _close(descriptor)
         if held:
-            operations.step("close")
+            operations.step("close", writes=False)
 
     def opened_file(path: Any, *arguments: Any, **named: Any) -> Any:
         if not watched.hold(path):
             return _open_file(path, *arguments, **named)
-        operations.step("open")
+        mode = arguments[0] if arguments else named.get("mode", "r")
+        operations.step("open", writes=not mode.startswith("r"))
         return _Counted(_open_file(path, *arguments, **named), operations.step)
 
     def from_descriptor(descriptor: int, *arguments: Any, **named: Any) -> Any:
@@ -132,10 +138,11 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
             (os, "fdopen", from_descriptor),
             (builtins, "open", opened_file),
             (io, "open", opened_file),
-            (fcntl, "flock", counted("flock", fcntl.flock, done=False)),
             (store, "io", _Files(watched, operations)),
         ):
             stack.enter_context(replaced(owner, name, new))
+        if sys.platform != "win32":
+            stack.enter_context(replaced(fcntl, "flock", counted("flock", fcntl.flock, done=False)))
         yield
 
 
@@ -150,18 +157,18 @@ class _Files:
 
     def FileIO(self, path: Path) -> io.FileIO:  # noqa: N802 - as in io
         operations = self._operations
-        operations.step("open")
+        operations.step("open", writes=False)
 
         class Raw(io.FileIO):
             def readinto(self, buffer: Any) -> int | None:
-                operations.step("file.readinto")
+                operations.step("file.readinto", writes=False)
                 return super().readinto(buffer)
 
             def close(self) -> None:
                 was_open = not self.closed
                 super().close()
                 if was_open:
-                    operations.step("file.close")
+                    operations.step("file.close", writes=False)
 
         return Raw(path)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
@@ -108,6 +109,7 @@ class Witness:
                 (Ledger, "commit", beginning("ending", commit)),
                 (Ledger, "fail", beginning("ending", fail)),
                 (reader, "Noise", _Seeded(self)),
+                (sys, "unraisablehook", self._note_unraisable),
             ):
                 stack.enter_context(replaced(owner, name, new))
             stack.enter_context(redirect_stdout(self.output))
@@ -115,6 +117,8 @@ class Witness:
             for logger in loggers:
                 logger.addHandler(log)
                 stack.callback(logger.removeHandler, log)
+                # Others may keep an error, and with it connections that must be closed before the next run.
+                stack.enter_context(replaced(logger, "propagate", False))
             yield
 
     def ask(self, curator: Curator) -> Outcome:
@@ -133,6 +137,10 @@ class Witness:
         if len(self.values) > 1:
             self.problems.append(f"{len(self.values)} answers were handed over under one charge")
         return outcome
+
+    def _note_unraisable(self, found: sys.UnraisableHookArgs) -> None:
+        """Write what Python prints of an error that nobody can catch."""
+        self.output.write(everything_in(found.exc_value))
 
     def _note_draw(self) -> None:
         self.draws += 1
@@ -191,11 +199,13 @@ def _violations(
     yield from _leaks(witness, first)
     fault, draws = operations.fault, witness.draws
     spent, charges = setting.reservations(folder)
-    if operations.hit_in == "drawing" and fault is not None and fault.error != "interrupt":
+    # On a disk that is gone, nothing can be written any more, and the failure neither.
+    gone = fault is None or fault.error == "interrupt" or (fault.lasting and fault.error != "no space")
+    if operations.hit_in == "drawing" and not gone:
         # Whoever sees which draws fail could otherwise learn from as many of them as they like.
         if [state for _, state, _ in charges] == ["reserved"]:
             yield f"a draw failed ({first.kind}), and can be made again under its charge"
-        if first.kind not in ("an answer", "AnswerFailed"):
+        if first.kind not in ("an answer", "AnswerFailed", "LedgerError"):
             yield f"the failure of a draw is told as {first.kind}"
     operations.fault = None
     later = []
@@ -210,11 +220,11 @@ def _violations(
     for place, outcome in later:
         if outcome.kind not in ("an answer", "AnswerFailed"):
             yield f"a later ask {place} does not work: {outcome.kind}: {outcome.words}"
-    ends = {(outcome.kind, outcome.words) for _, outcome in later}
+    outcomes = {(outcome.kind, outcome.words) for _, outcome in later}
     if first.kind in ("an answer", "AnswerFailed"):
-        ends.add((first.kind, first.words))
-    if len(ends) > 1:
-        yield f"one charge, {len(ends)} outcomes: {sorted(ends)}"
+        outcomes.add((first.kind, first.words))
+    if len(outcomes) > 1:
+        yield f"one charge, {len(outcomes)} outcomes: {sorted(outcomes)}"
     if witness.draws > draws + 1 or (first.kind == "an answer" and witness.draws > draws):
         yield f"rows were read {witness.draws} times under one charge"
     yield from witness.problems

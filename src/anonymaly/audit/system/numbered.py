@@ -41,7 +41,7 @@ class Run:
 
 def fault_of(seed: int, setting: Setting, kind: Kind, number: int) -> NumberedFault:
     """Return the fault that a seed makes of a number: which error, and whether it lasts."""
-    draw = random.Random(f"{seed}:{setting.name}:{kind}:{number}")  # noqa: S311 - not a secret
+    draw = random.Random(f"{seed}:{setting.name}:{kind}:{number}")
     error = draw.choice(ERRORS[kind])
     return NumberedFault(kind, number, error, lasting=error in LASTING and draw.random() < 0.3)
 
@@ -172,7 +172,7 @@ class Place:
         try:
             seed, named, number = text.split(":")
             setting, kind = named.split("/")
-            return cls(int(seed), setting, KINDS[KINDS.index(kind)], int(number))  # type: ignore[arg-type]
+            return cls(int(seed), setting, KINDS[KINDS.index(kind)], int(number))
         except ValueError:
             raise InputError(
                 f"{text!r} names no fault", field="REPLAY", next_step="Write seed:setting/kind:number."
@@ -195,6 +195,6 @@ def some_numbers(seed: int, name: str, phases: Sequence[str], most: int) -> list
     for phase in dict.fromkeys(phases):
         places = [number for number, found in enumerate(phases, start=1) if found == phase]
         stride = max(1, -(-len(places) // most))
-        offset = random.Random(f"{seed}:{name}:{phase}").randrange(stride)  # noqa: S311 - not a secret
+        offset = random.Random(f"{seed}:{name}:{phase}").randrange(stride)
         chosen += places[offset::stride]
     return sorted(chosen)

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from anonymaly.ask import accountant
@@ -21,7 +20,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.query import Query
 from anonymaly.ask.reader import Reader, root_cause
-from anonymaly.ask.store import Store, Stored
+from anonymaly.ask.store import Stored
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.audit.system.numbered import count_operations, problems_of, some_numbers
 from anonymaly.audit.system.operations import Kind
@@ -30,7 +29,7 @@ from anonymaly.errors import LedgerError
 from anonymaly.ledger import Ledger, Reservation, sqlite
 from anonymaly.noise.entropy import fresh_key
 
-SEED, MOST = 4, 6
+SEED, MOST = 17, 6
 # What finds most comes first. SQLite does much in each step, so more of it is tried.
 _ORDER: Mapping[Kind, int] = {"database": 1, "call": 1, "sqlite": 4, "file": 1, "clock": 1}
 
@@ -129,14 +128,6 @@ def _logging_rows(source: Reader, bound: Any, table: Any, file: Any) -> Failed |
     return _DRAW(source, bound, table, file)
 
 
-def _removed_late(store: Store, key: str, write: Any) -> Stored:
-    """Leave a file that could not be finished."""
-    path = Path(tempfile.mkstemp(prefix="partial.", dir=store.folder)[1])
-    stored = _KEEP(store, key, write)
-    path.unlink()
-    return stored
-
-
 def _failure_unrecorded(ledger: Ledger, reservation: Reservation, **outcome: Any) -> Reservation:
     with suppress(LedgerError):
         ledger.find(reservation.account, reservation.key)
@@ -144,7 +135,7 @@ def _failure_unrecorded(ledger: Ledger, reservation: Reservation, **outcome: Any
 
 
 _ASK, _COMMIT, _RESERVE, _FAILED = Curator.ask, Ledger.commit, Ledger.reserve, Reader._failed
-_DRAW, _ANSWER, _KEEP = Reader._draw, Accountant.answer, Store.keep
+_DRAW, _ANSWER = Reader._draw, Accountant.answer
 
 
 def _fault(name: str, owner: Any, attribute: str, new: Any) -> SystemFault:
@@ -163,6 +154,5 @@ NUMBERED_FAULTS: tuple[SystemFault, ...] = (
     _fault("another draw for whoever asks again", Accountant, "answer", _drawn_anew),
     _fault("rows left in a temporary file", Reader, "_draw", _spilling),
     _fault("the number of rows logged", Reader, "_draw", _logging_rows),
-    _fault("an unfinished answer left", Store, "keep", _removed_late),
     _fault("a new ledger named before its journal is in it", sqlite, "_fold_journal", lambda engine: None),
 )

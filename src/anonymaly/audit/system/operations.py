@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 Kind = Literal["file", "sqlite", "database", "clock", "call"]
@@ -74,17 +74,19 @@ class Operations:
     phase: Callable[[], str] = lambda: ""
     _deaf: int = 0
 
-    def step(self, name: str, own: Callable[[str], BaseException] | None = None) -> None:
+    def step(
+        self, name: str, own: Callable[[str], BaseException] | None = None, *, writes: bool = True
+    ) -> None:
         """Count an operation, and raise its error if it is the one that fails.
 
-        ``own`` makes the error of a database from words.
+        ``own`` makes the error of a database from words. Only what ``writes`` needs space.
         """
-        fault = self.fault_now(name)
+        fault = self.fault_now(name, writes=writes)
         if fault is not None:
             raise self._error(fault, self.words(name), own)
 
-    def fault_now(self, name: str) -> NumberedFault | None:
-        """Count an operation; return the fault if it is the one that fails."""
+    def fault_now(self, name: str, *, writes: bool = True) -> NumberedFault | None:
+        """Count an operation; return the fault if it is the one that fails, or one of those after it."""
         if self._deaf:
             return None
         self.names.append(name)
@@ -92,6 +94,10 @@ class Operations:
         fault, number = self.fault, len(self.names)
         if fault is None or not (number == fault.number or (fault.lasting and number > fault.number)):
             return None
+        if fault.error == "no space" and not writes:
+            if number > fault.number:
+                return None
+            fault = replace(fault, error="input/output")
         if self.hit is None:
             self.hit, self.hit_in = name, self.phases[-1]
         return fault

@@ -128,7 +128,8 @@ def _raise(teller: Teller) -> None:
 
 def _grants(teller: Teller) -> None:
     curator = teller.open()
-    ledger, name, said = curator.accountant.ledger, curator.dataset.name, {"by": "owner", "reason": "a test"}
+    ledger, name = curator.accountant.ledger, curator.dataset.name
+    said: dict[str, Any] = {"by": "owner", "reason": "a test"}
     try:
         teller.ask(curator)
         ledger.grant(name, "ada", limit=10**10, **said)
@@ -253,9 +254,7 @@ def _open_in_any_epoch(cut: _Cut, folder: Path, example: Example) -> Curator:
     return _open(folder, example, amended=amended, budget=100 if limit is None else None)
 
 
-def _open(
-    folder: Path, example: Example, *, amended: bool = False, budget: int | None = 100
-) -> Curator:
+def _open(folder: Path, example: Example, *, amended: bool = False, budget: int | None = 100) -> Curator:
     return Curator(
         _amended(example) if amended else example.dataset(),
         budget=budget,

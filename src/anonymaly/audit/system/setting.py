@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import struct
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from anonymaly.ask.catalogue import load
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.query import Query
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.domain import Interval, Opaque
+from anonymaly.declare.domain import Domain, Interval, Opaque
 from anonymaly.questions.count.query import Count
 
 Backend = Literal["sqlite", "postgres"]
@@ -29,12 +30,12 @@ PARTS = ("ledger", "anchor", "answers", "source", "temporary")
 # Values that are in one row and nowhere else, as they are written and as they lie in memory.
 NAME, NUMBER = "Zwiebelfisch-8841", 73918.25
 CANARIES = (NAME.encode(), str(NUMBER).encode(), struct.pack("<d", NUMBER))
-_ROWS = {
+_ROWS: Mapping[str, list[Any]] = {
     "name": [*(f"N{place}" for place in range(19)), NAME],
     "income": [*(1000.0 * place for place in range(19)), NUMBER],
     "age": [*range(20, 39), 47],
 }
-_COLUMNS = {"name": Opaque(), "income": Interval(0, 100_000), "age": Interval(0, 120)}
+_COLUMNS: Mapping[str, Domain] = {"name": Opaque(), "income": Interval(0, 100_000), "age": Interval(0, 120)}
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Setting:
 
     def prepare(self, folder: Path, *, neighbour: bool = False) -> None:
         """Fill an empty folder, and empty the databases; the neighbour lacks the row of the canaries."""
+        if self.source == "duckdb":
+            gc.collect()  # DuckDB keeps a file open as long as an error holds a connection to it
         for part in PARTS:
             (folder / part).mkdir(mode=0o700)
         if self.ledger_address is not None:
@@ -121,7 +124,7 @@ class Setting:
             connection = _connect(f"file:{path}?mode=ro", uri=True)
             try:
                 return _sums(lambda text: connection.execute(text).fetchall())
-            except sqlite3.OperationalError:  # no ledger, and whoever opens it will say so
+            except sqlite3.DatabaseError:  # no ledger, and whoever opens it will say so
                 return 0, []
             finally:
                 connection.close()

@@ -200,11 +200,9 @@ class _FailingHooks(_Hooks):
         }
 
     def _on_call(self, name: str, signature: Any, code: int, file: int, *arguments: Any) -> int:
-        fault = self._operations.fault_now(f"SQLite {name}")
+        fault = self._operations.fault_now(f"SQLite {name}", writes=name == "write")
         if fault is not None:
-            # Only writing needs space.
-            failed = fault.error if name == "write" or fault.error != "no space" else "input/output"
-            return _CODES.get(failed, code)
+            return _CODES.get(fault.error, code)
         table = self._real_tables[ctypes.cast(file, POINTER(c_void_p))[0]]
         return int(signature(getattr(table, name))(file, *arguments))
 
