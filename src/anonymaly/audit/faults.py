@@ -22,6 +22,7 @@ from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
 from anonymaly.audit.system.fault import Check, Problems, SystemFault
 from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
+from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, numbered_problems
 from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
 from anonymaly.audit.system.parts import PARTS_FAULTS, parts_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
@@ -48,6 +49,7 @@ SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (OPENING_FAULTS, opening_problems),
     (READING_FAULTS, reading_problems),
     (POWER_FAULTS, power_problems),
+    (NUMBERED_FAULTS, numbered_problems),
     (DIGESTS_FAULTS, digests_problems),
     (PARTS_FAULTS, parts_problems),
     (STATEMENT_FAULTS, statement_problems),
