@@ -56,7 +56,7 @@ def test_bounds_exceed_the_truth_no_more_often_than_one_minus_the_confidence() -
         lambda bit: np.array([[int(bit)], [4]]),
         lambda bit: np.array([0.5] * 100) + bit,
         lambda bit: np.array([int(bit), None], object),
-        lambda bit: np.float32(bit),
+        np.float32,
         lambda bit: Fraction(1, 2 + int(bit)),
         lambda bit: 10**400 + int(bit),
         lambda bit: math.nan if bit else 1.0,

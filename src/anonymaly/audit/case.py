@@ -111,6 +111,8 @@ class Case:
         What a relation about valid contexts needs to judge a pair.
     dataset_type : type
         ``Dataset``, or a broken one in a mutant.
+    claims : str, optional
+        The ε that is claimed, in a mutant that spends another one; otherwise it is the question's.
     """
 
     name: str
@@ -130,6 +132,12 @@ class Case:
     data_arguments: Mapping[str, frozenset[str]] = field(default_factory=lambda: DATA_ARGUMENTS)
     valid_contexts: ValidContexts | None = None
     dataset_type: type[Dataset] = Dataset
+    claims: str | None = None
+
+    @property
+    def claimed(self) -> float:
+        """The ε that an answer is claimed to lose at most."""
+        return float(self.query.epsilon if self.claims is None else self.claims)
 
     def dataset(self, records: Database) -> Dataset:
         """Return a dataset of these records; columns' types follow from the declaration, not from them."""

@@ -188,7 +188,11 @@ def _check(mechanism: Any, samples: Any, confidence: Any) -> None:
             next_step="Leave it out for 20,000.",
         )
     # A chance of a false alarm below what doubles tell from 1 cannot be asked for.
-    if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0.5 <= confidence <= 1 - 1e-15:
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, float)
+        or not 0.5 <= confidence <= 1 - 1e-15
+    ):
         raise InputError(
             "must be between 0.5 and 1, below 1",
             field="confidence",

@@ -11,10 +11,13 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, get_args
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
@@ -264,6 +267,10 @@ def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
     return dataclasses.replace(count_case(epsilon="0.5", **options), dataset_type=kind)
 
 
+COUNT_CASES: tuple[ListedCase, ...] = tuple(
+    ListedCase(partial(count_case, adjacency=adjacency, max_rows=rows), samples=20_000, fit_samples=10_000)
+    for adjacency, rows in product(get_args(Adjacency), (None, 3))
+)
 COUNT_MUTANTS: tuple[Mutant, ...] = (
     Mutant("noise scale × 0.9", "fit", lambda: _scaled(Fraction(9, 10))),
     Mutant("noise scale × 1.1", "fit", lambda: _scaled(Fraction(11, 10))),
