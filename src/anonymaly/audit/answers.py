@@ -64,6 +64,8 @@ def read(answer: Any) -> Read:
     """Read an answer of any kind."""
     if isinstance(answer, np.generic):
         answer = answer.item()
+    if isinstance(answer, bool):
+        return Read(str(answer))
     if isinstance(answer, numbers.Real):
         return Read(_label(answer), _number(answer))
     if isinstance(answer, np.ndarray) or _is_row(answer):

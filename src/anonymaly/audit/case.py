@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.ask.query import Query
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
@@ -156,6 +157,8 @@ class Case:
             rules=self.rules,
             person=self.person,
             max_rows=self.max_rows,
+            # An owner allows a question of another package by its name.
+            questions=() if self.query.question in QUESTIONS else (self.query.question,),
         )
 
     @cached_property

@@ -112,8 +112,8 @@ def _carried_out(
             tell("checks", number + 1, len(steps))
             yield found
         return
-    # Each process plans for itself and is told numbers: steps hold functions, which cannot be sent. A fault is
-    # planted in one process alone, and none has threads of an engine from before it began.
+    # Each process plans for itself and is told numbers: steps hold functions, which cannot be sent. A fault
+    # is planted in one process alone, and none has threads of an engine from before it began.
     with get_context("spawn").Pool(workers, _begin, plan) as pool:  # ends its processes, however it is left
         for number, found in enumerate(pool.imap(_step, range(len(steps)))):
             tell("checks", number + 1, len(steps))

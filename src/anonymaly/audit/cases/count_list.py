@@ -223,6 +223,8 @@ def _only_where_somebody_is(counts: list[int], rate: Fraction, noise: Noise) -> 
     return [count + noise.two_sided_geometric(rate) if count else 0 for count in counts]
 
 
+MANY = 10_000
+
 COUNT_LIST_CASES: tuple[ListedCase, ...] = tuple(
     ListedCase(partial(count_list_case, filters=filters, adjacency=adjacency, max_rows=rows))
     for adjacency in get_args(Adjacency)
@@ -233,17 +235,20 @@ COUNT_LIST_MUTANTS: tuple[Mutant, ...] = (
         "overlapping filters charged once",
         "bound",
         lambda: _broken(_at_twice_the_rate, filters=OVERLAPPING),
+        samples=MANY,
     ),
     Mutant(
         "a replaced record counted in one filter only",
         "bound",
         lambda: _broken(_at_twice_the_rate, adjacency="replace"),
+        samples=MANY,
     ),
     Mutant(
         "undeclared values forgotten when filters are compared",
         "bound",
         lambda: _broken(_at_twice_the_rate, filters=UNDECLARED),
+        samples=MANY,
     ),
-    Mutant("one draw for all counts of a list", "bound", lambda: _broken(_one_draw_for_all)),
+    Mutant("one draw for all counts of a list", "bound", lambda: _broken(_one_draw_for_all), samples=MANY),
     Mutant("empty counts of a list without noise", "replay", lambda: _broken(_only_where_somebody_is)),
 )

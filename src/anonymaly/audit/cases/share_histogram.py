@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from anonymaly.audit.case import Case, Sensitivity
 from anonymaly.audit.cases.policies import ADULT, CHILD, COLUMNS, RECORDS, RULES, worst_pair
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number
 from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
@@ -29,6 +31,10 @@ from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
 Run = Callable[[CellCounts, ShareHistogramBinding, Noise], Any]
 
+# What is kept of how many records, and what a cut into buckets is chosen by.
+DATA = MappingProxyType(
+    {**DATA_ARGUMENTS, "thin": frozenset({"counts"}), "partition": frozenset({"exponents"})}
+)
 # On both tables: cells far apart from each other and from 0, so that levelling them hides no noise.
 CROWD: Database = (*[ADULT] * 20, *[CHILD] * 60)
 # Of which all of ε is lost in one count: it is released once, and nothing is done to it that hides the loss.
@@ -96,6 +102,7 @@ def histogram_case(
         direction="forward" if METHODS[method].reads_non_sensitive else "both",
         adjacency=adjacency,
         rules=RULES,
+        data_arguments=DATA,
     )
 
 
@@ -131,7 +138,7 @@ def _enough(adjacency: Adjacency, method: str) -> int:
     """Return as many samples as show most of ε where all is lost, and half the noise elsewhere."""
     if method == "geometric":
         return 7_000 if adjacency == "add_remove" else 2_000
-    return 5_000 if method in TIGHT else 2_000
+    return 5_000 if method in TIGHT else 4_000 if method.startswith("dawa") else 2_000
 
 
 SHARE_HISTOGRAM_CASES: tuple[ListedCase, ...] = tuple(
