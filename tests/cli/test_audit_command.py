@@ -74,3 +74,4 @@ def test_an_interruption_ends_it_with_130_and_without_a_trace(tmp_path: Path) ->
     _, said = started.communicate()
     assert started.returncode == 130, said
     assert "Traceback" not in said
+    assert "an audit spends nothing" in said

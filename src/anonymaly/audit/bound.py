@@ -235,11 +235,14 @@ def _choose(columns: list[_Column], confirming: int, level: float, backward: boo
     if not found:
         return columns[0], _Event("is anything", slice(None))
     hits = np.array([(one, other) for one, other, _, _ in found], float)
-    scale = confirming / int(columns[0].rank[0].sum() + columns[0].select[0].sum())
+    choosing = int(columns[0].rank[0].sum() + columns[0].select[0].sum())
+    scale = confirming / choosing
     # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
     luck = CAUTION * np.sqrt(hits + 1)
     likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
     expected = _log_ratio(likely * scale, unlikely * scale, confirming, level)
+    # A set of all answers shows nothing for certain, and any other may show something.
+    expected[(hits >= choosing - 1).all(axis=1)] = -np.inf
     _, _, column, event = found[int(np.argmax(expected))]
     return column, event
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from anonymaly.cli.output import AsJson, out, plain, progress_bar, say, say_json
+from anonymaly.cli.output import AsJson, err, out, plain, progress_bar, say, say_json
 from anonymaly.core.extras import require
 from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
@@ -44,8 +44,12 @@ def audit(
     from anonymaly.audit.page import to_page  # noqa: PLC0415
     from anonymaly.audit.run import audit_all  # noqa: PLC0415
 
-    with progress_bar():
-        run = audit_all(question, thorough=thorough)
+    try:
+        with progress_bar():
+            run = audit_all(question, thorough=thorough)
+    except KeyboardInterrupt:
+        err.print("interrupted; an audit spends nothing, and what it found so far is lost")
+        raise typer.Exit(130) from None
     if html is not None:
         try:
             with appearing(html) as file:

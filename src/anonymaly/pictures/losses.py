@@ -32,7 +32,7 @@ def losses(rows: Sequence[Row], *, title: str, subtitle: str, label: str, power:
     >>> len(losses(rows, title="", subtitle="", label="part of ε", power=0.85).layer)
     4
     """
-    data = alt.InlineData(values=[dict(row) for row in rows])
+    data = alt.InlineData(values=[{**row, "colour": _colour(row)} for row in rows])
     group = alt.Y(
         "group:N",
         sort=[row["group"] for row in rows],
@@ -42,8 +42,7 @@ def losses(rows: Sequence[Row], *, title: str, subtitle: str, label: str, power:
     largest = max([1.1, *(1.1 * row["value"] for row in rows)])
     scale = alt.Scale(domain=[0, largest], nice=False)
     axis = alt.Axis(title=label, format=".0%")
-    known = alt.condition("datum.tight", alt.value(OURS), alt.value(OTHERS[2]))
-    colour = alt.condition("datum.value > 1", alt.value(PAPER), known)
+    colour = alt.Color("colour:N", scale=None)
     base = alt.Chart(data).encode(y=group)
     bars = base.mark_bar(size=LINE - 5).encode(x=alt.X("value:Q", scale=scale, axis=axis), color=colour)
     texts = base.mark_text(align="left", dx=4, color=INK, fontSize=10).encode(
@@ -56,6 +55,12 @@ def losses(rows: Sequence[Row], *, title: str, subtitle: str, label: str, power:
     )
     finished: alt.LayerChart = styled(chart)
     return finished
+
+
+def _colour(row: Row) -> str:
+    if row["value"] > 1:
+        return PAPER
+    return OURS if row["tight"] else OTHERS[2]
 
 
 def as_svg(chart: alt.TopLevelMixin) -> str:
