@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from anonymaly.audit.report import AuditReport
@@ -75,6 +75,7 @@ class AuditLine:
     claimed: float | None = None
     tight: bool = False
     why: str = ""  # it could not be run
+    seconds: float = field(default=0.0, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -119,6 +120,7 @@ class AuditLine:
             "exact": self.exact,
             "tight": self.tight,
             **self.report.to_dict(),
+            "seconds": round(self.seconds, 2),
             **({"not_run": self.why} if self.why else {}),
         }
 
@@ -132,6 +134,7 @@ class FaultLine:
     layer: str
     caught: bool | None
     why: str = ""
+    seconds: float = field(default=0.0, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain data."""
@@ -140,6 +143,7 @@ class FaultLine:
             "fault": self.name,
             "layer": self.layer,
             "caught": self.caught,
+            "seconds": round(self.seconds, 2),
             **({"not_run": self.why} if self.why else {}),
         }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
@@ -108,7 +109,7 @@ def _carried_out(
     if workers == 1:
         for number, step in enumerate(steps):
             with listening(_nobody):
-                found = step()
+                found = _timed(step)
             tell("checks", number + 1, len(steps))
             yield found
         return
@@ -129,7 +130,12 @@ def _begin(question: str | None, thorough: bool, seed: int) -> None:
 
 
 def _step(number: int) -> AuditLine | FaultLine:
-    return _STEPS[number]()
+    return _timed(_STEPS[number])
+
+
+def _timed(step: Step) -> AuditLine | FaultLine:
+    began = time.perf_counter()
+    return replace(step(), seconds=time.perf_counter() - began)
 
 
 def _nobody(unit: str, done: int, total: int) -> None:
