@@ -13,6 +13,7 @@ import pytest
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.audit import run
 from anonymaly.audit.cases.count import COUNT_CASES, count_case
+from anonymaly.audit.faults import PlantedFault
 from anonymaly.audit.findings import AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.page import to_page
@@ -195,3 +196,12 @@ def test_several_processes_find_what_one_finds_and_tell_how_far_they_are() -> No
 def test_what_was_found_can_be_sent_from_one_process_to_another() -> None:
     line = broken_line()
     assert pickle.loads(pickle.dumps(line)) == line  # noqa: S301
+
+
+def test_a_fault_that_no_longer_fits_what_it_breaks_survives() -> None:
+    def outdated() -> bool:
+        raise TypeError("takes 3 positional arguments but 4 were given")
+
+    line = run._planted(PlantedFault("all questions", "an outdated fault", "statement", outdated), run=True)
+    assert line.caught is False
+    assert line.why == "failed with TypeError instead of being seen"

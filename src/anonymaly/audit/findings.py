@@ -211,7 +211,10 @@ class AuditRun:
         left = figures["faults"] - figures["planted"]
         said = [
             *broken,
-            *(f"survived: {fault.about}: {fault.name} ({fault.layer})" for fault in self.survivors),
+            *(
+                f"survived: {fault.about}: {fault.name} ({fault.layer}){f': {fault.why}' if fault.why else ''}"
+                for fault in self.survivors
+            ),
             self.sentence(),
             f"{planted}, each by its layer{f'; {left} more are listed and were not planted' if left else ''}",
             str(self.chances),

@@ -137,8 +137,8 @@ def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise
 def _enough(adjacency: Adjacency, method: str) -> int:
     """Return as many samples as show most of ε where all is lost, and half the noise elsewhere."""
     if method == "geometric":
-        return 7_000 if adjacency == "add_remove" else 1_500
-    return 5_000 if method in TIGHT else 3_000 if method.startswith("dawa") else 1_500
+        return 7_000 if adjacency == "add_remove" else 1_000
+    return 4_500 if method in TIGHT else 2_500 if method.startswith("dawa") else 1_000
 
 
 SHARE_HISTOGRAM_CASES: tuple[ListedCase, ...] = tuple(

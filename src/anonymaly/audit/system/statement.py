@@ -200,7 +200,7 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
     SystemFault(
         "a bound in spite of a lost ledger",
         "statement",
-        _said("_lost", lambda account, forfeited, epochs: "up to the budget" if forfeited else "nothing"),
+        _said("_lost", lambda account, asked, forfeited, epochs: "the budget" if forfeited else "nothing"),
     ),
     SystemFault(
         "a lost part taken for one that changed no terms",
