@@ -3,20 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from anonymaly.audit.cases.count import COUNT_MUTANTS
-from anonymaly.audit.cases.count_list import COUNT_LIST_MUTANTS
-from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
-from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
-from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
-from anonymaly.audit.cases.score import SCORE_MUTANTS
-from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS
-from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS
 from anonymaly.audit.cases.stream import STREAM_MUTANTS
-from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
 from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
@@ -35,15 +27,6 @@ from anonymaly.audit.system.verify import (
     verify_problems,
 )
 
-QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
-    "count": (*COUNT_MUTANTS, *COUNT_LIST_MUTANTS),
-    "explain": EXPLAIN_MUTANTS,
-    "identify": IDENTIFY_MUTANTS,
-    "lookahead": LOOKAHEAD_MUTANTS,
-    "score": SCORE_MUTANTS,
-    "share-sample": SHARE_SAMPLE_MUTANTS,
-    "share-histogram": SHARE_HISTOGRAM_MUTANTS,
-}
 SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (ENTROPY_FAULTS, entropy_problems),
     (OPENING_FAULTS, opening_problems),
@@ -105,8 +88,8 @@ def planted_faults(*, postgres: Callable[[], str] | None = None) -> tuple[Plante
 
 
 def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
-    for question, mutants in QUESTIONS.items():
-        for mutant in mutants:
+    for question, audited in AUDITED.items():
+        for mutant in audited.mutants:
             yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
     for stream in STREAM_MUTANTS:
         yield PlantedFault("stream", stream.name, stream.layer, stream.is_rejected)

@@ -34,6 +34,7 @@ COMMANDS = {
     "ledger": "anonymaly.cli.ledger:ledger",
     "amend": "anonymaly.cli.amend:amend",
     "inspect": "anonymaly.cli.inspect:inspect",
+    "audit": "anonymaly.cli.audit:audit",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }
