@@ -212,7 +212,8 @@ class AuditRun:
         said = [
             *broken,
             *(
-                f"survived: {fault.about}: {fault.name} ({fault.layer}){f': {fault.why}' if fault.why else ''}"
+                f"survived: {fault.about}: {fault.name} ({fault.layer})"
+                + (f": {fault.why}" if fault.why else "")
                 for fault in self.survivors
             ),
             self.sentence(),
