@@ -105,7 +105,8 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag GridKNN Guarantee "
         "Interval Manifest MarginalHistograms Model Opaque Plan Policy Preview PrivateKFold Query Reading "
         "SameContexts "
-        "Table Timestamps Unbounded __version__ compose datasets identify inspect search_cost simulate stream"
+        "Table Timestamps Unbounded __version__ audit compose datasets identify inspect search_cost simulate "
+        "stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

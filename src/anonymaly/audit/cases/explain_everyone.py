@@ -8,14 +8,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.cases.choice import choice_law
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
@@ -327,6 +329,17 @@ def _never_none(summary: StepCounts, bound: EveryoneBinding, noise: Noise) -> Na
     return (listed.name(noise.choose(margins, bound.rate)),)
 
 
+EXPLAIN_EVERYONE_CASES: tuple[ListedCase, ...] = (
+    *(
+        ListedCase(partial(explain_everyone_case, adjacency=adjacency), thorough_samples=100_000)
+        for adjacency in get_args(Adjacency)
+    ),
+    ListedCase(partial(explain_everyone_case, max_rows=2), thorough_samples=100_000),
+    *(
+        ListedCase(partial(explain_quartile_case, adjacency=adjacency), thorough_samples=100_000)
+        for adjacency in get_args(Adjacency)
+    ),
+)
 EXPLAIN_EVERYONE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("half the spread", "bound", lambda: _drawn(_half_the_spread)),
     Mutant("half the spread, of persons", "bound", lambda: _drawn(_half_the_spread, max_rows=2)),

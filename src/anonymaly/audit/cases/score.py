@@ -7,14 +7,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
@@ -445,6 +447,22 @@ class _NoNoise:
         return counts
 
 
+SCORE_CASES: tuple[ListedCase, ...] = (
+    *(
+        ListedCase(partial(score_case, adjacency=adjacency, audited=audited), thorough_samples=200_000)
+        for adjacency, audited in product(get_args(Adjacency), get_args(Audited))
+    ),
+    # So much ε that bounds are found and scores differ: with little, a replaced record may change nothing.
+    *(
+        ListedCase(
+            partial(case, adjacency=adjacency),
+            epsilon="100",
+            thorough_epsilon="100",
+            layers=("replay", "ledger"),
+        )
+        for case, adjacency in product((score_stages_case, score_mixed_case), get_args(Adjacency))
+    ),
+)
 SCORE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
     Mutant(
