@@ -200,7 +200,7 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
     SystemFault(
         "a bound in spite of a lost ledger",
         "statement",
-        _said("_lost", lambda account, asked, forfeited, epochs: "the budget" if forfeited else "nothing"),
+        _said("_lost", lambda account, asked, lost, epochs: "up to the budget" if lost else "nothing"),
     ),
     SystemFault(
         "a lost part taken for one that changed no terms",
@@ -233,6 +233,6 @@ STATEMENT_FAULTS: tuple[SystemFault, ...] = (
     SystemFault(
         "no word of promises that a question ends",
         "statement",
-        lambda: replaced(accountant, "effect_of", lambda bound, charges: None),
+        lambda: replaced(accountant, "effect_of", lambda bound, charges, declared: None),
     ),
 )
