@@ -136,6 +136,9 @@ class FaultLine:
     why: str = ""
     seconds: float = field(default=0.0, compare=False)
 
+    def __str__(self) -> str:
+        return f"{self.about}: {self.name} ({self.layer}){f': {self.why}' if self.why else ''}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain data."""
         return {
@@ -211,11 +214,7 @@ class AuditRun:
         left = figures["faults"] - figures["planted"]
         said = [
             *broken,
-            *(
-                f"survived: {fault.about}: {fault.name} ({fault.layer})"
-                + (f": {fault.why}" if fault.why else "")
-                for fault in self.survivors
-            ),
+            *(f"survived: {fault}" for fault in self.survivors),
             self.sentence(),
             f"{planted}, each by its layer{f'; {left} more are listed and were not planted' if left else ''}",
             str(self.chances),
