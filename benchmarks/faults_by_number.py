@@ -130,8 +130,9 @@ def main() -> int:
         found = []
         for line in lines(options, addresses):
             found.append(line)
-            for problem in line.problems:
-                print(problem, file=sys.stderr)
+            tried = f"{line.faults} faults, {len(line.problems)} problems, {line.seconds:.0f} s"
+            print(f"{line.where} {line.kind}: {line.operations} operations, {tried}", file=sys.stderr)
+            print(*line.problems, sep="\n", end="\n" if line.problems else "", file=sys.stderr)
     if options.json:
         print(
             json.dumps({"seed": options.seed, "stride": options.stride, "lines": [vars(it) for it in found]})
