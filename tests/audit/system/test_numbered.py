@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -18,8 +18,9 @@ import pytest
 from anonymaly.ask.store import Store
 from anonymaly.audit.system.fault import SystemFault
 from anonymaly.audit.system.file_operations import file_operations
-from anonymaly.audit.system.invariants import Outcome, asked_again, everything_in
+from anonymaly.audit.system.invariants import asked_again, everything_in
 from anonymaly.audit.system.numbered import (
+    Elsewhere,
     Place,
     count_operations,
     fault_of,
@@ -29,7 +30,7 @@ from anonymaly.audit.system.numbered import (
 )
 from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, numbered_problems
 from anonymaly.audit.system.operations import ErrorName, Kind, NumberedFault, Operations
-from anonymaly.audit.system.setting import NAME, Backend, Setting, TableSource, settings_of_all_questions
+from anonymaly.audit.system.setting import NAME, AskSetting, Backend, TableSource, settings_of_all_questions
 from anonymaly.audit.system.sqlite_sync import sqlite_operations
 from anonymaly.core.files import PartialFile
 from anonymaly.errors import InputError, LedgerDamaged, LedgerError
@@ -74,7 +75,7 @@ def databases(server: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Callable[[Setting, Path, bool], Outcome]]:
+def elsewhere() -> Iterator[Elsewhere]:
     """Another process, which asks what was asked here."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.warm"])
@@ -82,7 +83,7 @@ def elsewhere() -> Iterator[Callable[[Setting, Path, bool], Outcome]]:
         yield lambda setting, folder, neighbour: pool.submit(asked_again, setting, folder, neighbour).result()
 
 
-def _check(setting: Setting, kind: Kind, elsewhere: Callable[[Setting, Path, bool], Outcome] | None) -> None:
+def _check(setting: AskSetting, kind: Kind, elsewhere: Elsewhere | None) -> None:
     if REPLAY is not None:
         if (REPLAY.setting, REPLAY.kind) != (setting.name, kind):
             pytest.skip(f"REPLAY={REPLAY}")
@@ -105,12 +106,12 @@ def _check(setting: Setting, kind: Kind, elsewhere: Callable[[Setting, Path, boo
 @pytest.mark.parametrize(("ledger", "source", "kind"), SETTINGS, ids=str)
 def test_an_error_at_the_nth_operation_breaks_no_promise(
     databases: tuple[str, str],
-    elsewhere: Callable[[Setting, Path, bool], Outcome],
+    elsewhere: Elsewhere,
     ledger: Backend,
     source: TableSource,
     kind: Kind,
 ) -> None:
-    setting = Setting(
+    setting = AskSetting(
         ledger,
         source,
         ledger_address=databases[0] if ledger == "postgres" else None,
@@ -121,7 +122,7 @@ def test_an_error_at_the_nth_operation_breaks_no_promise(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", settings_of_all_questions(), ids=lambda setting: setting.name)
-def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: Setting) -> None:
+def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: AskSetting) -> None:
     _check(setting, "call", None)
 
 
@@ -134,14 +135,14 @@ def test_what_a_fault_brings_to_light_is_rejected(fault: SystemFault) -> None:
 def test_the_same_place_is_the_same_fault() -> None:
     place = Place.read("7:sqlite+memory/file:31")
     assert str(place) == "7:sqlite+memory/file:31"
-    faults = {fault_of(place.seed, Setting(), place.kind, place.number) for _ in range(3)}
+    faults = {fault_of(place.seed, AskSetting(), place.kind, place.number) for _ in range(3)}
     assert len(faults) == 1
     with pytest.raises(InputError, match="names no fault"):
         Place.read("31")
 
 
 def test_a_draw_that_cannot_be_stored_for_want_of_memory_is_never_made_again(tmp_path: Path) -> None:
-    setting = Setting()
+    setting = AskSetting()
     _, clean = (count_operations(setting, "call") for _ in range(2))  # the first looks for libraries
     number = 1 + clean.operations.index("ask/store._HashingFile.digest")
     found = run(setting, tmp_path, NumberedFault("call", number, "memory"), kind="call")
@@ -169,6 +170,7 @@ def test_an_unfinished_file_is_removed_if_it_cannot_even_be_begun(tmp_path: Path
         assert list(tmp_path.iterdir()) == [], (fault, clean.names)
 
 
+@pytest.mark.slow
 def test_a_new_ledger_gets_its_name_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     clean = Operations()
     with sqlite_operations(clean):

@@ -24,7 +24,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.ask.reader import Reader
 from anonymaly.audit.system.fault import replaced
 from anonymaly.audit.system.operations import Operations
-from anonymaly.audit.system.setting import CANARIES, Setting
+from anonymaly.audit.system.setting import CANARIES, AskSetting
 from anonymaly.errors import AnonymalyError
 from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise
@@ -33,7 +33,7 @@ Phase = Literal["before", "charging", "drawing", "ending"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskOutcome:
     """How an ask ended, as its caller sees it."""
 
     kind: str  # "an answer", or the class of the error
@@ -41,12 +41,12 @@ class Outcome:
     printed: str = ""  # all that the error holds, with whatever led to it
 
     @classmethod
-    def of(cls, answer: Answer) -> Outcome:
+    def of(cls, answer: Answer) -> AskOutcome:
         """Return the outcome of an ask that was answered."""
         return cls("an answer", json.dumps(answer.to_dict()["value"], sort_keys=True), str(answer))
 
     @classmethod
-    def of_error(cls, problem: BaseException) -> Outcome:
+    def of_error(cls, problem: BaseException) -> AskOutcome:
         """Return the outcome of an ask that raised an error."""
         return cls(type(problem).__name__, str(problem), everything_in(problem))
 
@@ -73,7 +73,7 @@ def everything_in(problem: BaseException | None) -> str:
 class Witness:
     """Looks on from outside while a question is asked, and writes down what must not happen."""
 
-    setting: Setting
+    setting: AskSetting
     folder: Path
     operations: Operations
     seed: int = 0
@@ -121,14 +121,14 @@ class Witness:
                 stack.enter_context(replaced(logger, "propagate", False))
             yield
 
-    def ask(self, curator: Curator) -> Outcome:
+    def ask(self, curator: Curator) -> AskOutcome:
         """Ask, and compare an answer with the ledger as it stands when the answer is handed over."""
         self.phase = "before"
         try:
             answer = curator.ask(self.setting.query)
         except BaseException as problem:
-            return Outcome.of_error(problem)
-        outcome = Outcome.of(answer)
+            return AskOutcome.of_error(problem)
+        outcome = AskOutcome.of(answer)
         self.values.add(outcome.words)
         with self.operations.unheard():
             _, charges = self.setting.reservations(self.folder)
@@ -164,11 +164,11 @@ class _Seeded:
 
 def violations(
     witness: Witness,
-    first: Outcome,
+    first: AskOutcome,
     curator: Curator | None,
     *,
     neighbour: bool = False,
-    elsewhere: Callable[[Setting, Path, bool], Outcome] | None = None,
+    elsewhere: Callable[[AskSetting, Path, bool], AskOutcome] | None = None,
 ) -> list[str]:
     """Say what does not hold after an ask ended, whatever happened to it.
 
@@ -176,7 +176,7 @@ def violations(
     ----------
     witness : Witness
         Who saw it; nothing fails any more.
-    first : Outcome
+    first : AskOutcome
         How it ended.
     curator : Curator, optional
         The one that was asked, if it came to that.
@@ -190,10 +190,10 @@ def violations(
 
 def _violations(
     witness: Witness,
-    first: Outcome,
+    first: AskOutcome,
     curator: Curator | None,
     neighbour: bool,
-    elsewhere: Callable[[Setting, Path, bool], Outcome] | None,
+    elsewhere: Callable[[AskSetting, Path, bool], AskOutcome] | None,
 ) -> Iterator[str]:
     setting, folder, operations = witness.setting, witness.folder, witness.operations
     yield from _leaks(witness, first)
@@ -237,12 +237,12 @@ def _violations(
     yield from _leaks(witness, first)
 
 
-def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> Outcome:
+def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> AskOutcome:
     """Open the account again, ask, and add what does not verify."""
     try:
         curator = witness.setting.open(witness.folder, neighbour=neighbour)
     except AnonymalyError as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     try:
         outcome = witness.ask(curator)
         unverified += [f"does not verify: {text}" for text in curator.accountant.verify().problems]
@@ -253,7 +253,7 @@ def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> O
     return outcome
 
 
-def _leaks(witness: Witness, first: Outcome) -> Iterator[str]:
+def _leaks(witness: Witness, first: AskOutcome) -> Iterator[str]:
     """Yield where a value of a row is seen by others than the owner."""
     setting, folder = witness.setting, witness.folder
     places = {
@@ -269,15 +269,15 @@ def _leaks(witness: Witness, first: Outcome) -> Iterator[str]:
             yield f"a row's value is in {place}"
 
 
-def asked_again(setting: Setting, folder: Path, neighbour: bool) -> Outcome:
+def asked_again(setting: AskSetting, folder: Path, neighbour: bool) -> AskOutcome:
     """Ask in a process that saw nothing of the fault: what it gets is stored, or drawn under the charge."""
     try:
         curator = setting.open(folder, neighbour=neighbour)
     except AnonymalyError as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     try:
-        return Outcome.of(curator.ask(setting.query))
+        return AskOutcome.of(curator.ask(setting.query))
     except Exception as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     finally:
         curator.close()
