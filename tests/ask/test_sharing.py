@@ -92,7 +92,7 @@ def test_a_curator_closed_while_threads_ask_answers_or_says_that_it_is_closed(
             answered.acquire()
         curator.close()
         assert {item.result() for item in asking} == {"ledger: is closed. Open it again."}
-    again = open_curator()
+    again = open_curator(budget=None)
     for number, answer in told:
         assert again.ask(am.Count(epsilon="0.01"), repeat=number).receipt == answer.receipt
     charges = again.accountant.ledger.reservations("patients")
