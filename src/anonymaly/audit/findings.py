@@ -228,9 +228,13 @@ class AuditRun:
             return "this audit did not pass"
         if not self.chances.bounds:
             return "no violation found"
+        measured = [line.tight for line in self.cases if line.part is not None]
+        if not any(measured):
+            return "no violation found; any violation of 2x on the tested pairs would be caught"
+        elsewhere = "" if all(measured) else " where a tight pair is known, and one of 2x elsewhere"
         return (
             f"no violation found; any violation of {self.form.factor}x at {self.form.at} on the tested pairs "
-            "would be caught where a tight pair is known, and one of 2x elsewhere"
+            f"would be caught{elsewhere}"
         )
 
     def to_dict(self) -> dict[str, Any]:
