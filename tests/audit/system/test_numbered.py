@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from anonymaly.ask.store import Store
+from anonymaly.audit.system.call_operations import clock_operations
 from anonymaly.audit.system.fault import SystemFault
 from anonymaly.audit.system.file_operations import file_operations
 from anonymaly.audit.system.invariants import asked_again, everything_in
@@ -198,6 +199,31 @@ def test_an_answer_that_cannot_be_read_for_a_moment_is_not_called_altered(tmp_pa
         ):
             store.open(key, stored.digest)
     store.open(key, stored.digest).close()
+
+
+def test_a_ledger_that_cannot_be_looked_at_for_a_moment_is_not_called_replaced(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "people.ledger") as ledger:
+        failing = Operations(NumberedFault("file", 1, "input/output", lasting=True))
+        with file_operations(failing, [tmp_path]), pytest.raises(LedgerError) as caught:
+            ledger.open_account("people", {}, limit=1, rules={})
+        assert (type(caught.value), failing.hit) == (LedgerError, "stat")
+        assert ledger.open_account("people", {}, limit=1, rules={}).limit == 1
+
+
+def test_an_error_of_the_system_in_a_transaction_is_told_in_our_own_words(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "people.ledger") as ledger:
+        failing = Operations(NumberedFault("clock", 2, "input/output"))
+        with clock_operations(failing), pytest.raises(LedgerError, match="the system refused"):
+            ledger.open_account("people", {}, limit=1, rules={})
+        assert failing.hit == "datetime.now"
+        assert ledger.accounts() == []
+
+
+def test_draws_that_cannot_be_listed_do_not_hide_how_a_question_ended(tmp_path: Path) -> None:
+    failing = Operations(NumberedFault("file", 1, "input/output", lasting=True))
+    with file_operations(failing, [tmp_path]):
+        Store(tmp_path, create=False).settle("a" * 64, None)
+    assert failing.hit is not None
 
 
 def _hiding() -> None:

@@ -39,6 +39,7 @@ class AskOutcome:
     kind: str  # "an answer", or the class of the error
     words: str  # the value, or the error's message
     printed: str = ""  # all that the error holds, with whatever led to it
+    ours: bool = True  # whether the error says in our own words what happened, or that nothing could go on
 
     @classmethod
     def of(cls, answer: Answer) -> AskOutcome:
@@ -48,7 +49,8 @@ class AskOutcome:
     @classmethod
     def of_error(cls, problem: BaseException) -> AskOutcome:
         """Return the outcome of an ask that raised an error."""
-        return cls(type(problem).__name__, str(problem), everything_in(problem))
+        ours = isinstance(problem, AnonymalyError | KeyboardInterrupt | MemoryError)
+        return cls(type(problem).__name__, str(problem), everything_in(problem), ours)
 
     @property
     def told(self) -> tuple[str, str]:
@@ -127,6 +129,7 @@ class Witness:
         try:
             answer = curator.ask(self.setting.query)
         except BaseException as problem:
+            self.pass_on(problem)
             return AskOutcome.of_error(problem)
         outcome = AskOutcome.of(answer)
         self.values.add(outcome.words)
@@ -137,6 +140,11 @@ class Witness:
         if len(self.values) > 1:
             self.problems.append(f"{len(self.values)} answers were handed over under one charge")
         return outcome
+
+    def pass_on(self, problem: BaseException) -> None:
+        """Raise what stops the audit itself: an interrupt that nobody planted."""
+        if isinstance(problem, KeyboardInterrupt) and self.operations.hit is None:
+            raise problem
 
     def _note_unraisable(self, found: sys.UnraisableHookArgs) -> None:
         """Write what Python prints of an error that nobody can catch."""
@@ -195,19 +203,9 @@ def _violations(
     neighbour: bool,
     elsewhere: Callable[[AskSetting, Path, bool], AskOutcome] | None,
 ) -> Iterator[str]:
-    setting, folder, operations = witness.setting, witness.folder, witness.operations
-    yield from _leaks(witness, first)
-    fault, draws = operations.fault, witness.draws
-    spent, charges = setting.reservations(folder)
-    # On a disk that is gone, nothing can be written any more, and the failure neither.
-    gone = fault is None or fault.error == "interrupt" or (fault.lasting and fault.error != "no space")
-    if operations.hit_in == "drawing" and not gone:
-        # Whoever sees which draws fail could otherwise learn from as many of them as they like.
-        if [state for _, state, _ in charges] == ["reserved"]:
-            yield f"a draw failed ({first.kind}), and can be made again under its charge"
-        if first.kind not in ("an answer", "AnswerFailed", "LedgerError"):
-            yield f"the failure of a draw is told as {first.kind}"
-    operations.fault = None
+    setting, folder, draws = witness.setting, witness.folder, witness.draws
+    yield from _at_once(witness, first)
+    witness.operations.fault = None
     later = []
     unverified: list[str] = []
     with witness.watching():
@@ -235,6 +233,23 @@ def _violations(
         yield f"rows were read {witness.draws} times, and {spent} is spent"
     yield from unverified
     yield from _leaks(witness, first)
+
+
+def _at_once(witness: Witness, first: AskOutcome) -> Iterator[str]:
+    """Yield what does not hold as soon as an ask has ended."""
+    yield from _leaks(witness, first)
+    fault, (_, charges) = witness.operations.fault, witness.setting.reservations(witness.folder)
+    if charges and not first.ours:
+        yield f"after the charge, {first.kind} is told: {first.words}"
+    # On a disk that is gone, nothing can be written any more, and the failure neither.
+    gone = fault is None or fault.error == "interrupt" or (fault.lasting and fault.error != "no space")
+    if gone or witness.operations.hit_in != "drawing":
+        return
+    # Whoever sees which draws fail could otherwise learn from as many of them as they like.
+    if [state for _, state, _ in charges] == ["reserved"]:
+        yield f"a draw failed ({first.kind}), and can be made again under its charge"
+    if first.kind not in ("an answer", "AnswerFailed", "LedgerError"):
+        yield f"the failure of a draw is told as {first.kind}"
 
 
 def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> AskOutcome:

@@ -68,6 +68,7 @@ def run(
                 curator = setting.open(folder, neighbour=neighbour)
                 first = witness.ask(curator)
         except BaseException as problem:
+            witness.pass_on(problem)
             first = AskOutcome.of_error(problem)
     names, phases, log = list(operations.names), list(operations.phases), witness.output.getvalue()
     found = violations(witness, first, curator, neighbour=neighbour, elsewhere=elsewhere)
