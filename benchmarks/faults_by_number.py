@@ -30,7 +30,7 @@ from rich.table import Table
 from anonymaly.audit.system.numbered import Place, count_operations, problems_of
 from anonymaly.audit.system.operations import KINDS, Kind
 from anonymaly.audit.system.power_stories import stories, story_cuts, story_problems
-from anonymaly.audit.system.setting import Setting, TableSource, settings_of_all_questions
+from anonymaly.audit.system.setting import AskSetting, TableSource, settings_of_all_questions
 
 
 @dataclass(frozen=True)
@@ -64,21 +64,21 @@ def databases() -> Iterator[tuple[str, str]]:
         server.cleanup()
 
 
-def all_settings(addresses: tuple[str, str] | None) -> Iterator[tuple[Setting, Kind]]:
+def all_settings(addresses: tuple[str, str] | None) -> Iterator[tuple[AskSetting, Kind]]:
     """Yield each account with each kind of operation that it has; those in PostgreSQL if there is one."""
     ledgers, tables = addresses or (None, None)
     sources = [name for name in get_args(TableSource) if addresses or name != "postgres"]
     for source in sources:
         place: Any = {"source": source, "source_address": tables if source == "postgres" else None}
         for kind in KINDS:
-            yield Setting("sqlite", **place), kind
+            yield AskSetting("sqlite", **place), kind
             if ledgers is not None and kind != "sqlite":
-                yield Setting("postgres", ledger_address=ledgers, **place), kind
+                yield AskSetting("postgres", ledger_address=ledgers, **place), kind
     for setting in settings_of_all_questions():
         yield setting, "call"
 
 
-def try_faults(setting: Setting, kind: Kind, seed: int, stride: int) -> Line:
+def try_faults(setting: AskSetting, kind: Kind, seed: int, stride: int) -> Line:
     """Let every operation fail, or every so many-th."""
     began = time.monotonic()
     for _ in range(2):  # the first looks for libraries, and compiles
@@ -130,8 +130,9 @@ def main() -> int:
         found = []
         for line in lines(options, addresses):
             found.append(line)
-            for problem in line.problems:
-                print(problem, file=sys.stderr)
+            tried = f"{line.faults} faults, {len(line.problems)} problems, {line.seconds:.0f} s"
+            print(f"{line.where} {line.kind}: {line.operations} operations, {tried}", file=sys.stderr)
+            print(*line.problems, sep="\n", end="\n" if line.problems else "", file=sys.stderr)
     if options.json:
         print(
             json.dumps({"seed": options.seed, "stride": options.stride, "lines": [vars(it) for it in found]})

@@ -20,7 +20,7 @@ from anonymaly.promise import Database
 from anonymaly.questions.proportion.query import Proportion
 
 OLD, YOUNG = {"age": 70}, {"age": 20}
-FEW = 300  # answers: each reads the table twice
+FEW = 200  # answers: each reads the table twice
 
 
 class ProportionCase(Case):

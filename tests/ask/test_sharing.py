@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -92,7 +93,7 @@ def test_a_curator_closed_while_threads_ask_answers_or_says_that_it_is_closed(
             answered.acquire()
         curator.close()
         assert {item.result() for item in asking} == {"ledger: is closed. Open it again."}
-    again = open_curator()
+    again = open_curator(budget=None)
     for number, answer in told:
         assert again.ask(am.Count(epsilon="0.01"), repeat=number).receipt == answer.receipt
     charges = again.accountant.ledger.reservations("patients")
@@ -188,29 +189,33 @@ def test_a_curator_is_not_pickled_and_says_what_to_do(open_curator: OpenCurator)
     assert copy.deepcopy(curator) is curator
 
 
-_about_to_fork: list[threading.Event] = []
-os.register_at_fork(before=lambda: [event.set() for event in _about_to_fork])
+_forked: list[threading.Event] = []
+os.register_at_fork(after_in_parent=lambda: [event.set() for event in _forked])
 
 
 def _forked_while_a_thread(holds: Any, work: Callable[[], Any]) -> Any:
-    """Fork while a thread holds something that it lets go as soon as the fork has begun."""
-    held, forking, ended = threading.Event(), threading.Event(), threading.Event()
+    """Fork while a thread holds something that it lets go once the fork waits for it, or was made."""
+    held, forked, ended = threading.Event(), threading.Event(), threading.Event()
+    forking = threading.get_ident()
 
     def hold() -> None:
         with holds:
             held.set()
-            forking.wait(HANGS)
+            while not forked.is_set():
+                waits_at = sys._current_frames()[forking].f_code.co_name
+                if waits_at in ("_before_fork", "acquire"):
+                    break
             ended.set()
 
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait()
-    _about_to_fork.append(forking)
+    _forked.append(forked)
     try:
         return in_child(lambda: [ended.is_set(), work()])
     finally:
-        _about_to_fork.clear()
-        forking.set()
+        _forked.clear()
+        forked.set()
         thread.join()
 
 

@@ -141,7 +141,6 @@ def test_how_far_it_has_come_is_told_to_whoever_listens() -> None:
         ({"confidence": 0.0}, "confidence"),
         ({"confidence": math.nan}, "confidence"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_measured_is_refused(options: dict[str, Any], field: str) -> None:
     mechanism = options.pop("mechanism", told)

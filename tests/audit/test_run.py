@@ -163,6 +163,25 @@ def test_half_the_noise_must_be_seen_where_no_tight_pair_is_known() -> None:
     assert "with half the noise it is not rejected" in str(line.report)
 
 
+def test_the_sentence_says_no_more_than_the_pairs_of_the_run_can_show() -> None:
+    def line(tight: bool) -> AuditLine:
+        finding = Finding("bound", "loss", True, "no violation found", numbers={"at_least": 1.8})
+        return AuditLine("count", AuditReport("count", (finding,)), 2.0, tight)
+
+    for lines, said in (
+        ((line(True),), "of 1.25x at ε = 2 on the tested pairs would be caught"),
+        ((line(False),), "of 2x on the tested pairs would be caught"),
+        ((line(True), line(False)), "caught where a tight pair is known, and one of 2x elsewhere"),
+    ):
+        sentence = AuditRun(run.QUICK, lines, (), CHANCES, 1.0).sentence()
+        assert sentence.startswith("no violation found; any violation ")
+        assert sentence.endswith(said)
+    thorough = AuditRun(run.THOROUGH, (line(True),), (), CHANCES, 1.0).sentence()
+    assert thorough == (
+        "no violation found; any violation of 1.1x at ε >= 0.5 on the tested pairs would be caught"
+    )
+
+
 def test_a_fault_that_survives_fails_the_run() -> None:
     seen = AuditLine("count", AuditReport("count", (Finding("bound", "loss", True, "no violation found"),)))
     for caught in (True, False, None):

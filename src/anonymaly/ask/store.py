@@ -132,9 +132,11 @@ class Store:
 
     def settle(self, key: str, digest: str | None) -> None:
         """Remove every draw for a question except the released one, so that no other can get out."""
-        for path in self.folder.glob(f"{key}-*"):
-            if path.name != f"{key}-{digest}":
-                _remove(path)
+        # What cannot be listed now is swept at the next opening, and must not hide how the question ended.
+        with contextlib.suppress(OSError):
+            for path in self.folder.glob(f"{key}-*"):
+                if path.name != f"{key}-{digest}":
+                    _remove(path)
 
     def sweep(self, ended: Mapping[str, str | None]) -> None:
         """Remove what crashes left behind: draws for questions that ended otherwise, and partial files.

@@ -136,6 +136,9 @@ class FaultLine:
     why: str = ""
     seconds: float = field(default=0.0, compare=False)
 
+    def __str__(self) -> str:
+        return f"{self.about}: {self.name} ({self.layer}){f': {self.why}' if self.why else ''}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain data."""
         return {
@@ -211,11 +214,7 @@ class AuditRun:
         left = figures["faults"] - figures["planted"]
         said = [
             *broken,
-            *(
-                f"survived: {fault.about}: {fault.name} ({fault.layer})"
-                + (f": {fault.why}" if fault.why else "")
-                for fault in self.survivors
-            ),
+            *(f"survived: {fault}" for fault in self.survivors),
             self.sentence(),
             f"{planted}, each by its layer{f'; {left} more are listed and were not planted' if left else ''}",
             str(self.chances),
@@ -229,9 +228,13 @@ class AuditRun:
             return "this audit did not pass"
         if not self.chances.bounds:
             return "no violation found"
+        measured = [line.tight for line in self.cases if line.part is not None]
+        if not any(measured):
+            return "no violation found; any violation of 2x on the tested pairs would be caught"
+        elsewhere = "" if all(measured) else " where a tight pair is known, and one of 2x elsewhere"
         return (
             f"no violation found; any violation of {self.form.factor}x at {self.form.at} on the tested pairs "
-            "would be caught where a tight pair is known, and one of 2x elsewhere"
+            f"would be caught{elsewhere}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -171,6 +171,13 @@ class Session:
                 broken = error.connection_invalidated and reconnects <= MOST_RECONNECTS
                 if not (broken or (self.backend.busy(error) and time.monotonic() < deadline)):
                     raise self.backend.translate(error) from None
+            except OSError as error:
+                raise LedgerError(
+                    f"the system refused to read or write it: {self.backend.describe()}"
+                    f" ({type(error).__name__})",
+                    field="ledger",
+                    next_step="Check the disk's health, then ask again: no question is charged twice.",
+                ) from None
             except (UnicodeDecodeError, json.JSONDecodeError):
                 # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
                 raise LedgerDamaged(

@@ -9,17 +9,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from anonymaly.ask.store import Store
+from anonymaly.audit.system.call_operations import clock_operations
 from anonymaly.audit.system.fault import SystemFault
 from anonymaly.audit.system.file_operations import file_operations
-from anonymaly.audit.system.invariants import Outcome, asked_again, everything_in
+from anonymaly.audit.system.invariants import asked_again, everything_in
 from anonymaly.audit.system.numbered import (
+    Elsewhere,
     Place,
     count_operations,
     fault_of,
@@ -29,7 +31,7 @@ from anonymaly.audit.system.numbered import (
 )
 from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, numbered_problems
 from anonymaly.audit.system.operations import ErrorName, Kind, NumberedFault, Operations
-from anonymaly.audit.system.setting import NAME, Backend, Setting, TableSource, settings_of_all_questions
+from anonymaly.audit.system.setting import NAME, AskSetting, Backend, TableSource, settings_of_all_questions
 from anonymaly.audit.system.sqlite_sync import sqlite_operations
 from anonymaly.core.files import PartialFile
 from anonymaly.errors import InputError, LedgerDamaged, LedgerError
@@ -74,7 +76,7 @@ def databases(server: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Callable[[Setting, Path, bool], Outcome]]:
+def elsewhere() -> Iterator[Elsewhere]:
     """Another process, which asks what was asked here."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.warm"])
@@ -82,7 +84,7 @@ def elsewhere() -> Iterator[Callable[[Setting, Path, bool], Outcome]]:
         yield lambda setting, folder, neighbour: pool.submit(asked_again, setting, folder, neighbour).result()
 
 
-def _check(setting: Setting, kind: Kind, elsewhere: Callable[[Setting, Path, bool], Outcome] | None) -> None:
+def _check(setting: AskSetting, kind: Kind, elsewhere: Elsewhere | None) -> None:
     if REPLAY is not None:
         if (REPLAY.setting, REPLAY.kind) != (setting.name, kind):
             pytest.skip(f"REPLAY={REPLAY}")
@@ -105,12 +107,12 @@ def _check(setting: Setting, kind: Kind, elsewhere: Callable[[Setting, Path, boo
 @pytest.mark.parametrize(("ledger", "source", "kind"), SETTINGS, ids=str)
 def test_an_error_at_the_nth_operation_breaks_no_promise(
     databases: tuple[str, str],
-    elsewhere: Callable[[Setting, Path, bool], Outcome],
+    elsewhere: Elsewhere,
     ledger: Backend,
     source: TableSource,
     kind: Kind,
 ) -> None:
-    setting = Setting(
+    setting = AskSetting(
         ledger,
         source,
         ledger_address=databases[0] if ledger == "postgres" else None,
@@ -121,7 +123,7 @@ def test_an_error_at_the_nth_operation_breaks_no_promise(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", settings_of_all_questions(), ids=lambda setting: setting.name)
-def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: Setting) -> None:
+def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: AskSetting) -> None:
     _check(setting, "call", None)
 
 
@@ -134,14 +136,14 @@ def test_what_a_fault_brings_to_light_is_rejected(fault: SystemFault) -> None:
 def test_the_same_place_is_the_same_fault() -> None:
     place = Place.read("7:sqlite+memory/file:31")
     assert str(place) == "7:sqlite+memory/file:31"
-    faults = {fault_of(place.seed, Setting(), place.kind, place.number) for _ in range(3)}
+    faults = {fault_of(place.seed, AskSetting(), place.kind, place.number) for _ in range(3)}
     assert len(faults) == 1
     with pytest.raises(InputError, match="names no fault"):
         Place.read("31")
 
 
 def test_a_draw_that_cannot_be_stored_for_want_of_memory_is_never_made_again(tmp_path: Path) -> None:
-    setting = Setting()
+    setting = AskSetting()
     _, clean = (count_operations(setting, "call") for _ in range(2))  # the first looks for libraries
     number = 1 + clean.operations.index("ask/store._HashingFile.digest")
     found = run(setting, tmp_path, NumberedFault("call", number, "memory"), kind="call")
@@ -169,6 +171,7 @@ def test_an_unfinished_file_is_removed_if_it_cannot_even_be_begun(tmp_path: Path
         assert list(tmp_path.iterdir()) == [], (fault, clean.names)
 
 
+@pytest.mark.slow
 def test_a_new_ledger_gets_its_name_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     clean = Operations()
     with sqlite_operations(clean):
@@ -196,6 +199,31 @@ def test_an_answer_that_cannot_be_read_for_a_moment_is_not_called_altered(tmp_pa
         ):
             store.open(key, stored.digest)
     store.open(key, stored.digest).close()
+
+
+def test_a_ledger_that_cannot_be_looked_at_for_a_moment_is_not_called_replaced(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "people.ledger") as ledger:
+        failing = Operations(NumberedFault("file", 1, "input/output", lasting=True))
+        with file_operations(failing, [tmp_path]), pytest.raises(LedgerError) as caught:
+            ledger.open_account("people", {}, limit=1, rules={})
+        assert (type(caught.value), failing.hit) == (LedgerError, "stat")
+        assert ledger.open_account("people", {}, limit=1, rules={}).limit == 1
+
+
+def test_an_error_of_the_system_in_a_transaction_is_told_in_our_own_words(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "people.ledger") as ledger:
+        failing = Operations(NumberedFault("clock", 2, "input/output"))
+        with clock_operations(failing), pytest.raises(LedgerError, match="the system refused"):
+            ledger.open_account("people", {}, limit=1, rules={})
+        assert failing.hit == "datetime.now"
+        assert ledger.accounts() == []
+
+
+def test_draws_that_cannot_be_listed_do_not_hide_how_a_question_ended(tmp_path: Path) -> None:
+    failing = Operations(NumberedFault("file", 1, "input/output", lasting=True))
+    with file_operations(failing, [tmp_path]):
+        Store(tmp_path, create=False).settle("a" * 64, None)
+    assert failing.hit is not None
 
 
 def _hiding() -> None:

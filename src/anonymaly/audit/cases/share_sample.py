@@ -71,7 +71,7 @@ class _SampleCase(Case):
             file = BytesIO()
             sample.copy_to(file)
             # Without threads, which take longer to start than a few records to read.
-            return "".join(_letters(pq.read_table(file, use_threads=False)))
+            return "".join(_letters(pq.ParquetFile(file).read(use_threads=False)))
 
         return (Stage(stage.name, summarise, release),)
 

@@ -24,7 +24,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.ask.reader import Reader
 from anonymaly.audit.system.fault import replaced
 from anonymaly.audit.system.operations import Operations
-from anonymaly.audit.system.setting import CANARIES, Setting
+from anonymaly.audit.system.setting import CANARIES, AskSetting
 from anonymaly.errors import AnonymalyError
 from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise
@@ -33,22 +33,24 @@ Phase = Literal["before", "charging", "drawing", "ending"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskOutcome:
     """How an ask ended, as its caller sees it."""
 
     kind: str  # "an answer", or the class of the error
     words: str  # the value, or the error's message
     printed: str = ""  # all that the error holds, with whatever led to it
+    ours: bool = True  # whether the error says in our own words what happened, or that nothing could go on
 
     @classmethod
-    def of(cls, answer: Answer) -> Outcome:
+    def of(cls, answer: Answer) -> AskOutcome:
         """Return the outcome of an ask that was answered."""
         return cls("an answer", json.dumps(answer.to_dict()["value"], sort_keys=True), str(answer))
 
     @classmethod
-    def of_error(cls, problem: BaseException) -> Outcome:
+    def of_error(cls, problem: BaseException) -> AskOutcome:
         """Return the outcome of an ask that raised an error."""
-        return cls(type(problem).__name__, str(problem), everything_in(problem))
+        ours = isinstance(problem, AnonymalyError | KeyboardInterrupt | MemoryError)
+        return cls(type(problem).__name__, str(problem), everything_in(problem), ours)
 
     @property
     def told(self) -> tuple[str, str]:
@@ -73,7 +75,7 @@ def everything_in(problem: BaseException | None) -> str:
 class Witness:
     """Looks on from outside while a question is asked, and writes down what must not happen."""
 
-    setting: Setting
+    setting: AskSetting
     folder: Path
     operations: Operations
     seed: int = 0
@@ -121,14 +123,15 @@ class Witness:
                 stack.enter_context(replaced(logger, "propagate", False))
             yield
 
-    def ask(self, curator: Curator) -> Outcome:
+    def ask(self, curator: Curator) -> AskOutcome:
         """Ask, and compare an answer with the ledger as it stands when the answer is handed over."""
         self.phase = "before"
         try:
             answer = curator.ask(self.setting.query)
         except BaseException as problem:
-            return Outcome.of_error(problem)
-        outcome = Outcome.of(answer)
+            self.pass_on(problem)
+            return AskOutcome.of_error(problem)
+        outcome = AskOutcome.of(answer)
         self.values.add(outcome.words)
         with self.operations.unheard():
             _, charges = self.setting.reservations(self.folder)
@@ -137,6 +140,11 @@ class Witness:
         if len(self.values) > 1:
             self.problems.append(f"{len(self.values)} answers were handed over under one charge")
         return outcome
+
+    def pass_on(self, problem: BaseException) -> None:
+        """Raise what stops the audit itself: an interrupt that nobody planted."""
+        if isinstance(problem, KeyboardInterrupt) and self.operations.hit is None:
+            raise problem
 
     def _note_unraisable(self, found: sys.UnraisableHookArgs) -> None:
         """Write what Python prints of an error that nobody can catch."""
@@ -164,11 +172,11 @@ class _Seeded:
 
 def violations(
     witness: Witness,
-    first: Outcome,
+    first: AskOutcome,
     curator: Curator | None,
     *,
     neighbour: bool = False,
-    elsewhere: Callable[[Setting, Path, bool], Outcome] | None = None,
+    elsewhere: Callable[[AskSetting, Path, bool], AskOutcome] | None = None,
 ) -> list[str]:
     """Say what does not hold after an ask ended, whatever happened to it.
 
@@ -176,7 +184,7 @@ def violations(
     ----------
     witness : Witness
         Who saw it; nothing fails any more.
-    first : Outcome
+    first : AskOutcome
         How it ended.
     curator : Curator, optional
         The one that was asked, if it came to that.
@@ -190,24 +198,14 @@ def violations(
 
 def _violations(
     witness: Witness,
-    first: Outcome,
+    first: AskOutcome,
     curator: Curator | None,
     neighbour: bool,
-    elsewhere: Callable[[Setting, Path, bool], Outcome] | None,
+    elsewhere: Callable[[AskSetting, Path, bool], AskOutcome] | None,
 ) -> Iterator[str]:
-    setting, folder, operations = witness.setting, witness.folder, witness.operations
-    yield from _leaks(witness, first)
-    fault, draws = operations.fault, witness.draws
-    spent, charges = setting.reservations(folder)
-    # On a disk that is gone, nothing can be written any more, and the failure neither.
-    gone = fault is None or fault.error == "interrupt" or (fault.lasting and fault.error != "no space")
-    if operations.hit_in == "drawing" and not gone:
-        # Whoever sees which draws fail could otherwise learn from as many of them as they like.
-        if [state for _, state, _ in charges] == ["reserved"]:
-            yield f"a draw failed ({first.kind}), and can be made again under its charge"
-        if first.kind not in ("an answer", "AnswerFailed", "LedgerError"):
-            yield f"the failure of a draw is told as {first.kind}"
-    operations.fault = None
+    setting, folder, draws = witness.setting, witness.folder, witness.draws
+    yield from _at_once(witness, first)
+    witness.operations.fault = None
     later = []
     unverified: list[str] = []
     with witness.watching():
@@ -237,12 +235,29 @@ def _violations(
     yield from _leaks(witness, first)
 
 
-def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> Outcome:
+def _at_once(witness: Witness, first: AskOutcome) -> Iterator[str]:
+    """Yield what does not hold as soon as an ask has ended."""
+    yield from _leaks(witness, first)
+    fault, (_, charges) = witness.operations.fault, witness.setting.reservations(witness.folder)
+    if charges and not first.ours:
+        yield f"after the charge, {first.kind} is told: {first.words}"
+    # On a disk that is gone, nothing can be written any more, and the failure neither.
+    gone = fault is None or fault.error == "interrupt" or (fault.lasting and fault.error != "no space")
+    if gone or witness.operations.hit_in != "drawing":
+        return
+    # Whoever sees which draws fail could otherwise learn from as many of them as they like.
+    if [state for _, state, _ in charges] == ["reserved"]:
+        yield f"a draw failed ({first.kind}), and can be made again under its charge"
+    if first.kind not in ("an answer", "AnswerFailed", "LedgerError"):
+        yield f"the failure of a draw is told as {first.kind}"
+
+
+def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> AskOutcome:
     """Open the account again, ask, and add what does not verify."""
     try:
         curator = witness.setting.open(witness.folder, neighbour=neighbour)
     except AnonymalyError as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     try:
         outcome = witness.ask(curator)
         unverified += [f"does not verify: {text}" for text in curator.accountant.verify().problems]
@@ -253,7 +268,7 @@ def _open_and_ask(witness: Witness, neighbour: bool, unverified: list[str]) -> O
     return outcome
 
 
-def _leaks(witness: Witness, first: Outcome) -> Iterator[str]:
+def _leaks(witness: Witness, first: AskOutcome) -> Iterator[str]:
     """Yield where a value of a row is seen by others than the owner."""
     setting, folder = witness.setting, witness.folder
     places = {
@@ -269,15 +284,15 @@ def _leaks(witness: Witness, first: Outcome) -> Iterator[str]:
             yield f"a row's value is in {place}"
 
 
-def asked_again(setting: Setting, folder: Path, neighbour: bool) -> Outcome:
+def asked_again(setting: AskSetting, folder: Path, neighbour: bool) -> AskOutcome:
     """Ask in a process that saw nothing of the fault: what it gets is stored, or drawn under the charge."""
     try:
         curator = setting.open(folder, neighbour=neighbour)
     except AnonymalyError as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     try:
-        return Outcome.of(curator.ask(setting.query))
+        return AskOutcome.of(curator.ask(setting.query))
     except Exception as problem:
-        return Outcome.of_error(problem)
+        return AskOutcome.of_error(problem)
     finally:
         curator.close()

@@ -17,21 +17,21 @@ from anonymaly.audit.system.call_operations import call_operations, clock_operat
 from anonymaly.audit.system.database_operations import database_operations
 from anonymaly.audit.system.fault import replaced
 from anonymaly.audit.system.file_operations import file_operations
-from anonymaly.audit.system.invariants import Outcome, Witness, violations
+from anonymaly.audit.system.invariants import AskOutcome, Witness, violations
 from anonymaly.audit.system.operations import ERRORS, KINDS, LASTING, Kind, NumberedFault, Operations
-from anonymaly.audit.system.setting import NAME, Setting
+from anonymaly.audit.system.setting import NAME, AskSetting
 from anonymaly.audit.system.sqlite_sync import sqlite_operations
 from anonymaly.errors import InputError
 
-Elsewhere = Callable[[Setting, Path, bool], Outcome]
+Elsewhere = Callable[[AskSetting, Path, bool], AskOutcome]
 _READS_ROWS = re.compile(r"engine/|kernels/|compiled |\w+/value\.|ask/encoding")  # calls that see rows
 
 
 @dataclass(frozen=True)
-class Run:
+class FaultRun:
     """What came of one ask with one fault."""
 
-    outcome: Outcome
+    outcome: AskOutcome
     operations: Sequence[str]
     phases: Sequence[str]
     hit: str | None
@@ -39,7 +39,7 @@ class Run:
     problems: Sequence[str]
 
 
-def fault_of(seed: int, setting: Setting, kind: Kind, number: int) -> NumberedFault:
+def fault_of(seed: int, setting: AskSetting, kind: Kind, number: int) -> NumberedFault:
     """Return the fault that a seed makes of a number: which error, and whether it lasts."""
     draw = random.Random(f"{seed}:{setting.name}:{kind}:{number}")
     error = draw.choice(ERRORS[kind])
@@ -47,7 +47,7 @@ def fault_of(seed: int, setting: Setting, kind: Kind, number: int) -> NumberedFa
 
 
 def run(
-    setting: Setting,
+    setting: AskSetting,
     folder: Path,
     fault: NumberedFault | None,
     *,
@@ -55,7 +55,7 @@ def run(
     seed: int = 0,
     neighbour: bool = False,
     elsewhere: Elsewhere | None = None,
-) -> Run:
+) -> FaultRun:
     """Open an account in an empty folder and ask, with one fault or none, and check all that must hold."""
     setting.prepare(folder, neighbour=neighbour)
     operations = Operations(fault)
@@ -68,14 +68,15 @@ def run(
                 curator = setting.open(folder, neighbour=neighbour)
                 first = witness.ask(curator)
         except BaseException as problem:
-            first = Outcome.of_error(problem)
+            witness.pass_on(problem)
+            first = AskOutcome.of_error(problem)
     names, phases, log = list(operations.names), list(operations.phases), witness.output.getvalue()
     found = violations(witness, first, curator, neighbour=neighbour, elsewhere=elsewhere)
-    return Run(first, names, phases, operations.hit, log, found)
+    return FaultRun(first, names, phases, operations.hit, log, found)
 
 
 def problems_of(
-    setting: Setting, kind: Kind, number: int, *, seed: int = 0, elsewhere: Elsewhere | None = None
+    setting: AskSetting, kind: Kind, number: int, *, seed: int = 0, elsewhere: Elsewhere | None = None
 ) -> Iterator[str]:
     """Yield what one fault breaks, on a table or on its neighbour, and what tells the two apart."""
     fault = fault_of(seed, setting, kind, number)
@@ -113,7 +114,7 @@ def _without_names(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+|[0-9a-f]{12,}", "…", text)
 
 
-def count_operations(setting: Setting, kind: Kind, *, seed: int = 0) -> Run:
+def count_operations(setting: AskSetting, kind: Kind, *, seed: int = 0) -> FaultRun:
     """Ask without a fault, so that the operations are known."""
     with tempfile.TemporaryDirectory() as name:
         return run(setting, Path(name), None, kind=kind, seed=seed)

@@ -24,7 +24,7 @@ from anonymaly.ask.store import Stored
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.audit.system.numbered import count_operations, problems_of, some_numbers
 from anonymaly.audit.system.operations import Kind
-from anonymaly.audit.system.setting import Setting
+from anonymaly.audit.system.setting import AskSetting
 from anonymaly.errors import LedgerError
 from anonymaly.ledger import Ledger, Reservation, sqlite
 from anonymaly.noise.entropy import fresh_key
@@ -34,12 +34,12 @@ SEED, MOST = 17, 6
 _ORDER: Mapping[Kind, int] = {"database": 1, "call": 1, "sqlite": 4, "file": 1, "clock": 1}
 
 
-def numbered_problems(setting: Setting | None = None, *, seed: int = SEED, most: int = MOST) -> Problems:
+def numbered_problems(setting: AskSetting | None = None, *, seed: int = SEED, most: int = MOST) -> Problems:
     """Let some operations of each kind and phase of an ask fail, one by one, and yield what must not be.
 
     Parameters
     ----------
-    setting : Setting, optional
+    setting : AskSetting, optional
         The account; by default a ledger in a file and a table in memory.
     seed : int
         Says which operations, and how they fail.
@@ -52,7 +52,7 @@ def numbered_problems(setting: Setting | None = None, *, seed: int = SEED, most:
     >>> fault.name, fault.is_rejected(numbered_problems)
     ('an answer drawn before its charge', True)
     """
-    setting = setting or Setting()
+    setting = setting or AskSetting()
     for kind, more in _ORDER.items():
         clean = count_operations(setting, kind, seed=seed)
         yield from clean.problems

@@ -31,7 +31,7 @@ LASTING: frozenset[ErrorName] = frozenset({"no space", "input/output", "refused"
 
 
 class InjectedInterrupt(KeyboardInterrupt):
-    """An interrupt that was planted, so that a real one still stops the audit."""
+    """An interrupt that was planted."""
 
 
 @dataclass(frozen=True)

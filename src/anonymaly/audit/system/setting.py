@@ -39,7 +39,7 @@ _COLUMNS: Mapping[str, Domain] = {"name": Opaque(), "income": Interval(0, 100_00
 
 
 @dataclass(frozen=True)
-class Setting:
+class AskSetting:
     """An account of one question.
 
     Parameters
@@ -159,12 +159,12 @@ class Setting:
         return self.source_address or folder / "source" / f"people.{self.source}"
 
 
-def settings_of_all_questions() -> tuple[Setting, ...]:
+def settings_of_all_questions() -> tuple[AskSetting, ...]:
     """Return a setting for each question in each of its forms, in memory."""
     from anonymaly.ask.catalogue import QUESTIONS  # noqa: PLC0415
 
     return tuple(
-        replace(Setting(), question=question, form=form)
+        replace(AskSetting(), question=question, form=form)
         for question in QUESTIONS
         for form in range(len(load(question).examples()))
     )
