@@ -3,7 +3,7 @@
 
     python benchmarks/audit_thorough.py [--json] [--quick] [--question NAME]
 
-It takes an hour or two on two cores; ``--quick`` is what ``anonymaly audit`` runs, with the faults that need
+It takes hours; ``--quick`` is what ``anonymaly audit`` runs, with the faults that need
 PostgreSQL. Exits with 1 if a violation is found, a fault survives or the audit has too little power.
 """
 

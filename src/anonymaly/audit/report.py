@@ -129,7 +129,9 @@ def audit(
     findings: list[Finding] = []
     if "replay" in wanted:
         pairs = _some(case.pairs(seed=seed, rounds=rounds), most_pairs)
-        findings += _replay(case, pairs, seed, power, thorough=thorough)
+        # Some of the pairs need not reach what all of them reach.
+        reached = power is not None and most_pairs is None
+        findings += _replay(case, pairs, seed, reached=reached, thorough=thorough)
     if "ledger" in wanted:
         findings.append(_ledger(case))
     fits = "fit" in wanted and (case.law or case.outcomes) is not None
@@ -172,9 +174,7 @@ def _some(pairs: Iterator[Pair], most: int | None) -> Iterator[Pair]:
     yield from (found[round(place * step)] for place in range(most))
 
 
-def _replay(
-    case: Case, pairs: Iterable[Pair], seed: int, power: float | None, *, thorough: bool
-) -> list[Finding]:
+def _replay(case: Case, pairs: Iterable[Pair], seed: int, *, reached: bool, thorough: bool) -> list[Finding]:
     replays: list[Replay] = []
     known: dict[int, Run] = {}  # tables are shared between pairs, and live as long as the replays do
     for pair in pairs:
@@ -195,7 +195,7 @@ def _replay(
     if failed:
         words = f"failed on {len(failed)} tables, first with {failed[0].first.failure}"
         findings.append(Finding("replay", "answers every table", False, words))
-    if case.tight and power is not None and not failed:
+    if case.tight and reached and not failed:
         findings += [_reach(case, replays, stage) for stage in case.sensitivity]
     return findings
 

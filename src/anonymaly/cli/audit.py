@@ -29,7 +29,7 @@ def audit(
         ),
     ] = None,
     thorough: Annotated[
-        bool, typer.Option("--thorough", help="More samples, and every planted fault: about two hours.")
+        bool, typer.Option("--thorough", help="More samples, and every planted fault; takes hours.")
     ] = False,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write one page with pictures.")

@@ -366,7 +366,9 @@ CUT_OFF = (_MANY, (*_MANY, *_rows(ASKED, name="Ida")))
 FORMS: tuple[dict[str, Any], ...] = ({}, {"guarantee": "differential"}, {"batch": True}, {"max_rows": 2})
 IDENTIFY_CASES: tuple[ListedCase, ...] = (
     *(
-        ListedCase(partial(identify_case, adjacency=adjacency, **form), thorough_samples=200_000)
+        ListedCase(
+            partial(identify_case, adjacency=adjacency, **form), samples=12_000, thorough_samples=200_000
+        )
         for adjacency, form in product(get_args(Adjacency), FORMS)
     ),
     ListedCase(partial(identify_case, chain=True), thorough_samples=200_000),

@@ -449,7 +449,11 @@ class _NoNoise:
 
 SCORE_CASES: tuple[ListedCase, ...] = (
     *(
-        ListedCase(partial(score_case, adjacency=adjacency, audited=audited), thorough_samples=200_000)
+        ListedCase(
+            partial(score_case, adjacency=adjacency, audited=audited),
+            samples=16_000,
+            thorough_samples=200_000,
+        )
         for adjacency, audited in product(get_args(Adjacency), get_args(Audited))
     ),
     # So much ε that bounds are found and scores differ: with little, a replaced record may change nothing.

@@ -29,8 +29,8 @@ _OF_A_FILE = ("flush", "read", "readable", "readinto", "readline", "seek", "trun
 class _Counted:
     """An open file whose operations are counted."""
 
-    def __init__(self, file: Any, step: Callable[..., None]) -> None:
-        self._file, self._step = file, step
+    def __init__(self, file: Any, step: Callable[..., None], closed: Callable[[int], None]) -> None:
+        self._file, self._step, self._closed = file, step, closed
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._file, name)
@@ -46,6 +46,8 @@ class _Counted:
     def close(self) -> None:
         # The system closes a file even if it says that this failed.
         was_open, writes = not self._file.closed, not self._file.mode.startswith("r")
+        if was_open:
+            self._closed(self._file.fileno())
         self._file.close()
         if was_open:
             self._step("file.close", writes=writes)
@@ -122,11 +124,8 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
             return _open_file(path, *arguments, **named)
         mode = arguments[0] if arguments else named.get("mode", "r")
         operations.step("open", writes=not mode.startswith("r"))
-        return _Counted(_open_file(path, *arguments, **named), operations.step)
-
-    def from_descriptor(descriptor: int, *arguments: Any, **named: Any) -> Any:
-        file = _from_descriptor(descriptor, *arguments, **named)
-        return _Counted(file, operations.step) if watched.hold(descriptor) else file
+        # Also of a descriptor: that is what os.fdopen calls.
+        return _Counted(_open_file(path, *arguments, **named), operations.step, watched.descriptors.discard)
 
     with ExitStack() as stack:
         for names, done in ((_READS, False), (_CHANGES, True)):
@@ -135,7 +134,6 @@ def file_operations(operations: Operations, folders: Sequence[Path]) -> Iterator
         for owner, name, new in (
             (os, "open", opened),
             (os, "close", closed),
-            (os, "fdopen", from_descriptor),
             (builtins, "open", opened_file),
             (io, "open", opened_file),
             (store, "io", _Files(watched, operations)),
@@ -173,4 +171,4 @@ class _Files:
         return Raw(path)
 
 
-_open, _close, _from_descriptor, _open_file = os.open, os.close, os.fdopen, open
+_open, _close, _open_file = os.open, os.close, open
