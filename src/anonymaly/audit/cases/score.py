@@ -184,7 +184,7 @@ def score_mixed_case(
             "coarse": Sensitivity(2 * changed),  # a histogram for each number
             "finer": Sensitivity(2 * changed),
             # A histogram for each column, and one for each two directions.
-            "model": Sensitivity(_histograms(query) * changed, _change),
+            "model": Sensitivity(_histograms(query, changed) * changed, _change),
         },
         # Another number in both columns, and another label.
         worst_pair=(
@@ -204,8 +204,8 @@ MIXED_RECORDS: Database = tuple(
 )
 
 
-def _histograms(query: Score) -> int:
-    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost), MIXED_ROWS, (0, 0, 3, 2)))
+def _histograms(query: Score, changed: int) -> int:
+    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost) / changed, MIXED_ROWS, (0, 0, 3, 2)))
 
 
 def _sorted(stage: Stage) -> Stage:
