@@ -16,7 +16,7 @@ def patients() -> am.Dataset:
         frame,
         name="patients",
         columns={"age": am.Interval(0, 120), "ward": am.Categories(["A", "B"])},
-        rules={"rare": am.AnomalyModel(["age"], radius=3, beta=2), "groups": am.SameContexts()},
+        rules={"rare": am.AnomalyModel(["age"], radius=3, beta=2), "groups": am.SameContexts(start=True)},
     )
 
 

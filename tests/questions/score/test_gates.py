@@ -16,7 +16,7 @@ from anonymaly.questions.score.binding import ScoreBinding
 from anonymaly.questions.score.methods.method import MethodFacts
 from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.methods.mixed_edges import FINE, equal_edges, next_edges
-from anonymaly.questions.score.methods.mixed_layout import Layout
+from anonymaly.questions.score.methods.mixed_layout import HistogramLayout
 
 COLUMNS: dict[str, Any] = {
     "a": am.Interval(0, 1),
@@ -153,12 +153,12 @@ def test_directions_place_records_alike_on_the_engine_and_in_numpy() -> None:
 
 
 def test_directions_follow_from_their_coins_alone_and_have_length_one() -> None:
-    one, other = (Layout((0,) * 6, 0, sketches=4, side=3, coins=coins) for coins in (7, 8))
+    one, other = (HistogramLayout((0,) * 6, 0, sketches=4, side=3, coins=coins) for coins in (7, 8))
     assert np.allclose((one.directions**2).sum(axis=2), 1)
     assert not np.allclose(one.directions, other.directions)
     assert (
         one.directions[0, 0].round(6).tolist()
-        == Layout((0,) * 6, 0, 4, 3, 7).directions[0, 0].round(6).tolist()
+        == HistogramLayout((0,) * 6, 0, 4, 3, 7).directions[0, 0].round(6).tolist()
     )
 
 

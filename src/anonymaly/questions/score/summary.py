@@ -15,7 +15,7 @@ from anonymaly.questions.score.bounds import BINS, LARGEST, MIDDLE, SMALLEST
 from anonymaly.questions.score.methods.method import ScoringMethod, coordinate
 from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.methods.mixed_edges import Edges, together
-from anonymaly.questions.score.methods.mixed_layout import Layout
+from anonymaly.questions.score.methods.mixed_layout import HistogramLayout
 from anonymaly.questions.score.space import Space, complete
 from anonymaly.questions.score.value import Model
 
@@ -65,7 +65,7 @@ def count_for(method: ScoringMethod, space: Space, table: ir.Table) -> pa.Table:
 
 def count_bins(method: MixedMethod, space: Space, table: ir.Table, edges: Sequence[Edges]) -> Integers:
     """Count the records of each number's bins; those without a value are in none of them."""
-    plain = Layout(method.labels, pair_bins=0, sketches=0, side=0, coins=0)
+    plain = HistogramLayout(method.labels, pair_bins=0, sketches=0, side=0, coins=0)
     columns, _, _ = plain.arrays(collect(plain.count(space.cube(table))))
     numbers = [columns[axis] for axis in plain.numbers]
     return np.concatenate([together(cells[:-1], each) for cells, each in zip(numbers, edges, strict=True)])

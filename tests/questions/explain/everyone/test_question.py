@@ -17,7 +17,7 @@ from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone
 from anonymaly.questions.explain.everyone.binding import EveryoneBinding, bind_for_everyone
 from anonymaly.questions.explain.everyone.summary import count_steps_by_cell
-from anonymaly.questions.explain.everyone.value import Explanation, Group, Part
+from anonymaly.questions.explain.everyone.value import Explanation, Group, GroupPart
 from anonymaly.questions.explain.value import Context
 
 JOBS, CITIES = ["Nurse", "Doctor", "Clerk", "Cook"], ["Oslo", "Turin", "Lyon"]
@@ -106,57 +106,57 @@ def test_the_same_is_in_json_and_comes_back_from_the_store() -> None:
 
 
 def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
-    group = Group([Part("job", "values", ["Nurse"])], 100, 12, None)
+    group = Group([GroupPart("job", "values", ["Nurse"])], 100, 12, None)
     value = Explanation("pay", 130, [group], 9, True)
     assert "too few to say where their pay lies" in str(value)
     assert "<svg" not in value._repr_html_()
-    alone = Explanation("pay", 130, [Group([Part("job")])], 9, False)
+    alone = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
     assert str(alone) == "stands out in pay among all records\nthis one has 130"
 
 
 @pytest.mark.parametrize(
     ("part", "words", "expression"),
     [
-        (Part("job"), "any job", None),
-        (Part("job", "values", ["Nurse"]), "job = Nurse", "job == 'Nurse'"),
-        (Part("job", "values", JOBS[:2]), "job in {Nurse, Doctor}", "job in ['Nurse', 'Doctor']"),
+        (GroupPart("job"), "any job", None),
+        (GroupPart("job", "values", ["Nurse"]), "job = Nurse", "job == 'Nurse'"),
+        (GroupPart("job", "values", JOBS[:2]), "job in {Nurse, Doctor}", "job in ['Nurse', 'Doctor']"),
         (
-            Part("job", "values", JOBS[:3], ["Cook"]),
+            GroupPart("job", "values", JOBS[:3], ["Cook"]),
             "job all but Cook",
             "job in ['Nurse', 'Doctor', 'Clerk']",
         ),
         (
-            Part("age", "interval", ["[18, 65)", "[18, 65)"], by=am.Bins("age", [0, 18, 65, 120])),
+            GroupPart("age", "interval", ["[18, 65)", "[18, 65)"], by=am.Bins("age", [0, 18, 65, 120])),
             "age from 18 to below 65",
             "age >= 18 and age < 65",
         ),
         (
-            Part("age", "interval", ["[0, 18)", "[65, 120]"], by=am.Bins("age", [0, 18, 65, 120])),
+            GroupPart("age", "interval", ["[0, 18)", "[65, 120]"], by=am.Bins("age", [0, 18, 65, 120])),
             "age from 0 to 120",
             "age >= 0 and age <= 120",
         ),
         (
-            Part("seen", "interval", ["2020 Q2", "2021 Q1"], by=am.Dates("seen", "quarter")),
+            GroupPart("seen", "interval", ["2020 Q2", "2021 Q1"], by=am.Dates("seen", "quarter")),
             "seen 2020 Q2 to 2021 Q1",
             "seen >= '2020-04-01 00:00:00' and seen < '2021-04-01 00:00:00'",
         ),
         (
-            Part("seen", "interval", ["2020", "2020"], by=am.Dates("seen", "year")),
+            GroupPart("seen", "interval", ["2020", "2020"], by=am.Dates("seen", "year")),
             "seen 2020",
             "seen >= '2020-01-01 00:00:00' and seen < '2021-01-01 00:00:00'",
         ),
         (
-            Part("seen", "interval", ["Monday", "Friday"], by=am.Dates("seen", "weekday")),
+            GroupPart("seen", "interval", ["Monday", "Friday"], by=am.Dates("seen", "weekday")),
             "seen Monday to Friday",
             None,
         ),
     ],
     ids=str,
 )
-def test_a_part_is_said_in_words_and_as_a_filter(part: Part, words: str, expression: str | None) -> None:
+def test_a_part_is_said_in_words_and_as_a_filter(part: GroupPart, words: str, expression: str | None) -> None:
     assert str(part) == words
     assert Group([part]).expression == expression
-    assert Part.read(json.loads(part.to_json())) == part
+    assert GroupPart.read(json.loads(part.to_json())) == part
 
 
 @pytest.mark.slow
@@ -383,7 +383,7 @@ def test_a_question_of_version_1_keeps_its_text_and_means_what_it_meant() -> Non
     declaration = declare(staff(5), rules={"any name": am.SameContexts()}).declaration
     assert not isinstance(query.bind(declaration).relation, Everyone)
     assert isinstance(ask(["job"]).bind(declaration).relation, Everyone)
-    # Part of such a text is a question of today.
+    # GroupPart of such a text is a question of today.
     some = {name: item for name, item in VERSION_1.items() if name not in ("utility", "detector")}
     assert am.Query.from_json(json.dumps(some)).schema_version == 2
 

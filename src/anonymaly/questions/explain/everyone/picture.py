@@ -18,8 +18,8 @@ def in_terminal(value: Explanation) -> str:
 
     Examples
     --------
-    >>> from anonymaly.questions.explain.everyone.value import Part
-    >>> job = Part("job", "values", ["Nurse"])
+    >>> from anonymaly.questions.explain.everyone.value import GroupPart
+    >>> job = GroupPart("job", "values", ["Nurse"])
     >>> print(in_terminal(Explanation("pay", 400, [Group([job], 2310, 12, [100, 150, 200])], 9, True)))
     stands out in pay among records with job = Nurse
     about 2,310 records; half of them between 100 and 200; this one has 400
@@ -58,8 +58,8 @@ def to_svg(value: Explanation, group: Group) -> str:
 
     Examples
     --------
-    >>> from anonymaly.questions.explain.everyone.value import Part
-    >>> group = Group([Part("job", "values", ["Nurse"])], 2310, 12, [100, 150, 200])
+    >>> from anonymaly.questions.explain.everyone.value import GroupPart
+    >>> group = Group([GroupPart("job", "values", ["Nurse"])], 2310, 12, [100, 150, 200])
     >>> svg = to_svg(Explanation("pay", 400, [group], 9, True), group)
     >>> svg.startswith("<svg"), svg.count("<rect"), svg.count("<circle")
     (True, 1, 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.dates import WEEKDAYS, Dates
 from anonymaly.declare.domain import Bins, Timestamps, read_moment
-from anonymaly.questions.explain.everyone.value import Part
+from anonymaly.questions.explain.everyone.value import GroupPart
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -30,7 +30,7 @@ class OrderedPositions(ABC):
         """Return a record's position, or None if its value has none."""
 
     @abstractmethod
-    def part(self, first: int, last: int) -> Part:
+    def part(self, first: int, last: int) -> GroupPart:
         """Return the positions from one to another in words."""
 
     @abstractmethod
@@ -53,10 +53,10 @@ class BinPositions(OrderedPositions):
         """Return the bin that holds a value."""
         return Attribute(self.bins.column, self.bins.labels, self.bins).code(value)
 
-    def part(self, first: int, last: int) -> Part:
+    def part(self, first: int, last: int) -> GroupPart:
         """Return the bins from one to another in words."""
         labels = self.bins.labels
-        return Part(self.bins.column, "interval", (labels[first], labels[last]), by=self.bins)
+        return GroupPart(self.bins.column, "interval", (labels[first], labels[last]), by=self.bins)
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
         """Return each row's bin."""
@@ -96,10 +96,10 @@ class CalendarPositions(OrderedPositions):
             return None
         return self.dates.number(moment) - self._first if self.domain.contains(moment) else None
 
-    def part(self, first: int, last: int) -> Part:
+    def part(self, first: int, last: int) -> GroupPart:
         """Return the dates from one to another in words."""
         ends = [self.dates.label(self._first + place) for place in (first, last)]
-        return Part(self.dates.column, "interval", tuple(ends), by=self.dates)
+        return GroupPart(self.dates.column, "interval", tuple(ends), by=self.dates)
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
         """Return where each row's date lies."""

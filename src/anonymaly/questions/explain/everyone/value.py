@@ -16,14 +16,14 @@ from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, M
 Label = StrictBool | StrictInt | StrictStr
 
 
-class Part(Value):
+class GroupPart(Value):
     """What a group says about one attribute: any value, some values, or an interval of them.
 
     Examples
     --------
-    >>> print(Part("job", "values", ["Nurse", "Cook"]))
+    >>> print(GroupPart("job", "values", ["Nurse", "Cook"]))
     job in {Nurse, Cook}
-    >>> print(Part("age", "interval", ["[18, 65)", "[65, 120]"], by=Bins("age", [0, 18, 65, 120])))
+    >>> print(GroupPart("age", "interval", ["[18, 65)", "[65, 120]"], by=Bins("age", [0, 18, 65, 120])))
     age from 18 to 120
     """
 
@@ -111,14 +111,14 @@ class Group(Value):
 
     Examples
     --------
-    >>> group = Group([Part("job", "values", ["Nurse"]), Part("city")], size=2310)
+    >>> group = Group([GroupPart("job", "values", ["Nurse"]), GroupPart("city")], size=2310)
     >>> print(group)
     among records with job = Nurse, any city
     >>> group.expression
     "job == 'Nurse'"
     """
 
-    parts: Annotated[tuple[Part, ...], Field(min_length=1)]
+    parts: Annotated[tuple[GroupPart, ...], Field(min_length=1)]
     """What it says about each attribute."""
     size: StrictInt | None = None
     """About how many records are in it; None if ε was not spent on that."""
@@ -131,7 +131,7 @@ class Group(Value):
 
         def __init__(
             self,
-            parts: Sequence[Part],
+            parts: Sequence[GroupPart],
             size: int | None = None,
             within: int | None = None,
             quartiles: Sequence[float] | None = None,
@@ -157,7 +157,7 @@ class Explanation(Value):
 
     Examples
     --------
-    >>> job = Part("job", "values", ["Nurse"])
+    >>> job = GroupPart("job", "values", ["Nurse"])
     >>> found = Explanation("pay", 412, [Group([job], 2310, 12, [102, 115, 131])], needed=9, why=True)
     >>> print(found)
     stands out in pay among records with job = Nurse

@@ -16,6 +16,7 @@ from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
+from anonymaly.noise.public import PublicCoins
 from anonymaly.questions.score.methods.grid_rule import FALSE_CELLS, NEIGHBOURS, cells_for
 from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS, Lattice, axes_in_index
 from anonymaly.questions.score.methods.method import (
@@ -204,12 +205,11 @@ class GridMethod(ScoringMethod):
 
     def draw(self, body: Body, count: int) -> Floats:
         """Return points drawn from the published cells by their counts."""
-        random = np.random.default_rng(0)
-        mass = np.maximum(body["counts"], 0).astype(np.float64)
-        if not mass.sum():
-            return random.random((count, self.dimensions))
-        cells = body["cells"][random.choice(len(mass), count, p=mass / mass.sum())]
-        points: Floats = (cells + random.random(cells.shape)) / self.cells
+        coins, shape = PublicCoins(0), (count, self.dimensions)
+        if not np.any(body["counts"] > 0):
+            return coins.even(math.prod(shape)).reshape(shape)
+        cells = body["cells"][coins.places(body["counts"], count)]
+        points: Floats = (cells + coins.even(cells.size).reshape(shape)) / self.cells
         return points
 
     def expect(self, facts: MethodFacts) -> Expectation:

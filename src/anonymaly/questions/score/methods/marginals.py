@@ -20,6 +20,7 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.core.rate import drawable
 from anonymaly.errors import InputError
 from anonymaly.noise import laws
+from anonymaly.noise.public import PublicCoins
 from anonymaly.questions.score.methods.marginal_parts import MarginalParts
 from anonymaly.questions.score.methods.method import (
     CELL,
@@ -202,12 +203,9 @@ class MarginalsMethod(ScoringMethod):
 
     def draw(self, body: Body, count: int) -> Floats:
         """Return points whose columns are drawn one by one from their histograms."""
-        random = np.random.default_rng(0)
-        points = np.empty((count, self.dimensions))
+        coins, points = PublicCoins(0), np.empty((count, self.dimensions))
         for axis, noisy in enumerate(body["columns"]):
-            mass = np.maximum(noisy, 0).astype(np.float64)
-            chances = mass / mass.sum() if mass.sum() else None
-            points[:, axis] = (random.choice(self.bins, count, p=chances) + random.random(count)) / self.bins
+            points[:, axis] = (coins.places(noisy, count) + coins.even(count)) / self.bins
         return points
 
     def expect(self, facts: MethodFacts) -> Expectation:

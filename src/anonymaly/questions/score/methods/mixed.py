@@ -33,7 +33,7 @@ from anonymaly.questions.score.methods.method import (
     ScoringMethod,
 )
 from anonymaly.questions.score.methods.mixed_edges import Edges, equal_edges, together
-from anonymaly.questions.score.methods.mixed_layout import FINE, Layout
+from anonymaly.questions.score.methods.mixed_layout import FINE, HistogramLayout
 from anonymaly.questions.score.options import METHOD_OPTIONS
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ class MixedMethod(ScoringMethod):
         return options.get("bins") is None or options.get("pair_bins") is None
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> HistogramLayout:
         """Where the cells are."""
-        return Layout(self.labels, self.pair_bins, self.sketches, self.side, self.coins)
+        return HistogramLayout(self.labels, self.pair_bins, self.sketches, self.side, self.coins)
 
     @property
     def numbers(self) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.noise.public import PublicCoins
 from anonymaly.questions.score.methods.method import coordinate
 from anonymaly.questions.score.methods.mixed_rule import paired
 
@@ -29,12 +30,12 @@ HALF = 0.6  # a direction's places lie within this of the middle; beyond, they a
 
 
 @dataclass(frozen=True)
-class Layout:
+class HistogramLayout:
     """The histograms of columns, pairs and sketches, one after another in one list of cells.
 
     Examples
     --------
-    >>> layout = Layout(labels=(0, 2), pair_bins=5, sketches=0, side=0, coins=0)
+    >>> layout = HistogramLayout(labels=(0, 2), pair_bins=5, sketches=0, side=0, coins=0)
     >>> layout.columns, layout.pairs, layout.pair_shapes, layout.size
     ((4097, 3), [(1, 0)], [(3, 6)], 4118)
     """
@@ -74,7 +75,7 @@ class Layout:
     def directions(self) -> Floats:
         """Two random unit vectors over the numbers for each sketch, from the public coins."""
         shape = (self.sketches, 2, len(self.numbers))
-        normal = _normal(self.coins, math.prod(shape)).reshape(shape)
+        normal = PublicCoins(self.coins).normal(math.prod(shape)).reshape(shape)
         length = np.sqrt((normal**2).sum(axis=2, keepdims=True))
         directions: Floats = normal / np.where(length > 0, length, 1.0)
         return directions
@@ -193,15 +194,3 @@ def _sum(terms: Sequence[ir.FloatingValue]) -> ir.FloatingValue:
 
 def _split(cells: Integers, sizes: Sequence[int]) -> list[Integers]:
     return np.split(cells, np.cumsum(sizes))
-
-
-def _normal(coins: int, count: int) -> Floats:
-    """Return normal numbers that follow from the coins alone, the same in every version of every library."""
-    words = (np.arange(2 * count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    words = words + np.uint64(coins % 2**64)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    words = words ^ (words >> np.uint64(31))
-    even = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
-    normal: Floats = np.sqrt(-2 * np.log(even[:count])) * np.cos(2 * math.pi * even[count:])
-    return normal

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
+from anonymaly.noise.public import PublicCoins
 
 if TYPE_CHECKING:
-    from anonymaly.questions.score.methods.mixed_layout import Layout
+    from anonymaly.questions.score.methods.mixed_layout import HistogramLayout
 
 KERNEL = (0.25, 0.5, 0.25)
 SMOOTHED = math.sqrt(sum(weight**2 for weight in KERNEL))  # of a count's deviation, after smoothing
@@ -93,49 +94,46 @@ def fine_mass(noisy: Integers, edges: Integers) -> Floats:
     return np.append(np.repeat(held, np.diff(edges)), max(float(noisy[-1]), 0.0))
 
 
-def draw(
-    layout: Layout, masses: Sequence[Floats], pairs: Sequence[Integers], count: int, seed: int = 0
-) -> Floats:
+def draw(layout: HistogramLayout, masses: Sequence[Floats], pairs: Sequence[Integers], count: int) -> Floats:
     """Return points like those that the model was made of, with NaN for what is missing.
 
     Columns are drawn one after another. Where pairs were measured, each follows the earlier column that it
     goes with most, and is otherwise independent of it. The coins are public and always the same.
     """
-    random = np.random.default_rng(seed)
+    coins = PublicCoins(0)
     points = np.empty((count, len(layout.labels)))
     sides = np.empty((count, len(layout.labels)), np.int64)
     leaders = _leaders(layout, pairs)
     for axis, number in enumerate(layout.labels):
         mass = np.maximum(masses[axis], 0.0)
         mass = mass if mass.sum() > 0 else np.ones_like(mass)
-        chosen = random.random(count)
         if axis in leaders:
             leader, joint = leaders[axis]
             steps = np.cumsum(joint[sides[:, leader]], axis=1)
-            side = (chosen[:, None] * steps[:, -1:] >= steps).sum(axis=1)
+            side = (coins.even(count)[:, None] * steps[:, -1:] >= steps).sum(axis=1)
             side = np.minimum(side, joint.shape[1] - 1)
-            cells = side if number else _within(side, mass, layout.pair_bins, random)
+            cells = side if number else _within(side, mass, layout.pair_bins, coins)
         else:
-            cells = np.minimum(np.searchsorted(np.cumsum(mass), chosen * mass.sum(), "right"), len(mass) - 1)
+            cells = coins.places(mass, count)
         lost = cells == len(mass) - 1
-        within = cells.astype(np.float64) if number else (cells + random.random(count)) / (len(mass) - 1)
+        within = cells.astype(np.float64) if number else (cells + coins.even(count)) / (len(mass) - 1)
         points[:, axis] = np.where(lost, np.nan, within)
         if layout.pair_bins:
             sides[:, axis] = layout.code(points[:, axis], axis, layout.pair_bins)
     return points
 
 
-def _within(side: Integers, mass: Floats, sides: int, random: np.random.Generator) -> Integers:
+def _within(side: Integers, mass: Floats, sides: int, coins: PublicCoins) -> Integers:
     """Return a cell of the lattice within each side, by the column's own mass there."""
     fine = len(mass) - 1
     steps = np.append(0.0, np.cumsum(mass[:-1] + mass[:-1].sum() * 1e-9 + 1e-12))
     first, last = (np.minimum(-(-(side + more) * fine // sides), fine) for more in (0, 1))
-    wanted = steps[first] + random.random(len(side)) * (steps[last] - steps[first])
+    wanted = steps[first] + coins.even(len(side)) * (steps[last] - steps[first])
     cells = np.clip(np.searchsorted(steps, wanted, "right") - 1, first, np.maximum(last - 1, first))
     return np.where(side >= sides, fine, cells)
 
 
-def _leaders(layout: Layout, pairs: Sequence[Integers]) -> dict[int, tuple[int, Floats]]:
+def _leaders(layout: HistogramLayout, pairs: Sequence[Integers]) -> dict[int, tuple[int, Floats]]:
     """Return, for each column, the earlier one that it goes with most, and how their cells go together."""
     best: dict[int, tuple[float, int, Floats]] = {}
     for (left, right), noisy in zip(layout.pairs, pairs, strict=True):

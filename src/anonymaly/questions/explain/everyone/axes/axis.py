@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from anonymaly.core.arrays import Booleans, Floats, Integers
-from anonymaly.questions.explain.everyone.value import Part
+from anonymaly.questions.explain.everyone.value import GroupPart
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -53,7 +53,7 @@ class GroupAxis(ABC):
         """Return which codes an option holds."""
 
     @abstractmethod
-    def part(self, option: int) -> Part:
+    def part(self, option: int) -> GroupPart:
         """Return an option in words."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.questions.explain.everyone.axes.axis import GroupAxis
 from anonymaly.questions.explain.everyone.positions import OrderedPositions
-from anonymaly.questions.explain.everyone.value import Part
+from anonymaly.questions.explain.everyone.value import GroupPart
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -75,10 +75,12 @@ class IntervalAxis(GroupAxis):
             found += sweep if (self.own - first) % 2 == 0 else sweep[::-1]
         return [*found, self.options - 1]
 
-    def part(self, option: int) -> Part:
+    def part(self, option: int) -> GroupPart:
         """Return an option in words."""
         return (
-            Part(self.column) if option == self.options - 1 else self.positions.part(*self.intervals[option])
+            GroupPart(self.column)
+            if option == self.options - 1
+            else self.positions.part(*self.intervals[option])
         )
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:

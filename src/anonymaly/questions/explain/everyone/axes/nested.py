@@ -11,7 +11,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.questions.explain.everyone.axes.axis import GroupAxis
 from anonymaly.questions.explain.everyone.positions import OrderedPositions
-from anonymaly.questions.explain.everyone.value import Part
+from anonymaly.questions.explain.everyone.value import GroupPart
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -46,9 +46,9 @@ class OwnOrAny(GroupAxis):
         """Return which codes an option holds."""
         return np.arange(2) <= option
 
-    def part(self, option: int) -> Part:
+    def part(self, option: int) -> GroupPart:
         """Return an option in words."""
-        return Part(self.column) if option else Part(self.column, "values", (self.own,))
+        return GroupPart(self.column) if option else GroupPart(self.column, "values", (self.own,))
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
         """Return 0 for the own value and 1 for all else, null among it."""
@@ -107,10 +107,12 @@ class Dyadic(GroupAxis):
         """Return which codes an option holds."""
         return np.arange(self.codes) <= (option if option < self.options - 1 else self.codes)
 
-    def part(self, option: int) -> Part:
+    def part(self, option: int) -> GroupPart:
         """Return an option in words."""
         return (
-            Part(self.column) if option == self.options - 1 else self.positions.part(*self.intervals[option])
+            GroupPart(self.column)
+            if option == self.options - 1
+            else self.positions.part(*self.intervals[option])
         )
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:

@@ -11,7 +11,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.declare.attributes import Attribute
 from anonymaly.questions.explain.everyone.axes.axis import GroupAxis, Steps
-from anonymaly.questions.explain.everyone.value import Part
+from anonymaly.questions.explain.everyone.value import GroupPart
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -84,15 +84,15 @@ class SubsetAxis(GroupAxis):
             codes, signs, counts = np.array([self.own, self.size]), np.array([1, 1]), np.array([2])
         return Steps(options, np.append(0, np.cumsum(counts)), codes.astype(np.int64), signs.astype(np.int64))
 
-    def part(self, option: int) -> Part:
+    def part(self, option: int) -> GroupPart:
         """Return an option in words: by what it leaves out, if that is less."""
         if option == self.options - 1:
-            return Part(self.column)
+            return GroupPart(self.column)
         mask, values = self.mask(option), self.attribute.values
         chosen = tuple(value for number, value in enumerate(values) if mask >> number & 1)
         others = tuple(value for number, value in enumerate(values) if not mask >> number & 1)
         bins = self.attribute.bins
-        return Part(self.column, "values", chosen, others if len(others) < len(chosen) else (), bins)
+        return GroupPart(self.column, "values", chosen, others if len(others) < len(chosen) else (), bins)
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
         """Return the number of each row's value."""
