@@ -33,6 +33,8 @@ OF_MODEL = ("coarse", "finer", "model")  # among which the model's ε is divided
 # The fewest and the most records that are planned for. Both ends are tried before any charge: the numbers
 # that rules choose only grow with the records, so what can be planned at both ends can be planned between.
 FEWEST_RECORDS, MOST_RECORDS = 1, 10**12
+# n·ε for each column from which a free threshold flags about as many as are wanted.
+ENOUGH = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +143,20 @@ class ScoreBinding(Binding):
         return noise_rate(share, moves=self.moved)
 
     def expect(self) -> Expectation:
-        """Return the noise of the model's counts."""
+        """Return the noise of the model's counts, and what a free threshold is worth."""
+        expected = self._expected_of_model()
+        if not self.mixed or self.quantile is None or "threshold" in self.split:
+            return expected
+        enough = math.ceil(ENOUGH * len(self.columns) / self.whole_rate)
+        said = "the threshold is the model's quantile, not the table's: columns that go together flag more"
+        noise = "it is mostly noise, and may flag nearly none or nearly all"
+        if self.asked.rows is None:
+            said += f"; below about {enough:,} records {noise}"
+        elif self.asked.rows < enough:
+            said += f"; {noise}: at this ε it takes about {enough:,} records"
+        return replace(expected, error=f"{expected.error}; {said}")
+
+    def _expected_of_model(self) -> Expectation:
         if "records" not in self.split:
             expected = self.method().expect(self.facts(self.asked.rows))
             if expected.measure is not None:

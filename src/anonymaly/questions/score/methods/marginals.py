@@ -32,6 +32,7 @@ from anonymaly.questions.score.methods.method import (
     ScoringMethod,
     coordinate,
 )
+from anonymaly.questions.score.methods.nearest_counts import nearest_counts
 from anonymaly.questions.score.options import METHOD_OPTIONS
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class MarginalsMethod(ScoringMethod):
         """Return points whose columns are drawn one by one from their histograms."""
         coins, points = PublicCoins(0), np.empty((count, self.dimensions))
         for axis, noisy in enumerate(body["columns"]):
-            points[:, axis] = (coins.places(noisy, count) + coins.even(count)) / self.bins
+            points[:, axis] = (coins.places(nearest_counts(noisy), count) + coins.even(count)) / self.bins
         return points
 
     def expect(self, facts: MethodFacts) -> Expectation:

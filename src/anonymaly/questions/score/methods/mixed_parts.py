@@ -12,6 +12,7 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.questions.score.methods import mixed_tables as tables
 from anonymaly.questions.score.methods.marginal_parts import found_cell
 from anonymaly.questions.score.methods.mixed_layout import FINE
+from anonymaly.questions.score.methods.nearest_counts import nearest_counts
 from anonymaly.questions.score.methods.parts import Axes, Cell
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class MixedParts:
     def draw(self, count: int) -> Floats:
         """Return points like those that the model was made of."""
         masses = [
-            np.maximum(noisy, 0).astype(np.float64) if number else tables.fine_mass(noisy, self.edges(axis))
+            nearest_counts(noisy) if number else tables.fine_mass(noisy, self.edges(axis))
             for axis, (number, noisy) in enumerate(zip(self.method.labels, self.columns, strict=True))
         ]
         return tables.draw(self.layout, masses, self.pairs, count)

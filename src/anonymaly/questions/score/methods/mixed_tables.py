@@ -15,6 +15,7 @@ import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise.public import PublicCoins
+from anonymaly.questions.score.methods.nearest_counts import nearest_counts
 
 if TYPE_CHECKING:
     from anonymaly.questions.score.methods.mixed_layout import HistogramLayout
@@ -90,8 +91,8 @@ def on_lattice(table: Floats, edges: Integers) -> Floats:
 
 def fine_mass(noisy: Integers, edges: Integers) -> Floats:
     """Return how much of the records each cell of the fine lattice and, last, no value has."""
-    held = held_number(noisy[:-1], edges) / np.diff(edges)
-    return np.append(np.repeat(held, np.diff(edges)), max(float(noisy[-1]), 0.0))
+    counts, widths = nearest_counts(noisy), np.diff(edges)
+    return np.append(np.repeat(counts[:-1] / widths, widths), counts[-1])
 
 
 def draw(layout: HistogramLayout, masses: Sequence[Floats], pairs: Sequence[Integers], count: int) -> Floats:
@@ -137,7 +138,7 @@ def _leaders(layout: HistogramLayout, pairs: Sequence[Integers]) -> dict[int, tu
     """Return, for each column, the earlier one that it goes with most, and how their cells go together."""
     best: dict[int, tuple[float, int, Floats]] = {}
     for (left, right), noisy in zip(layout.pairs, pairs, strict=True):
-        joint = np.maximum(noisy, 0).astype(np.float64) + 1e-3
+        joint = nearest_counts(noisy) + 1e-3
         share = joint / joint.sum()
         alone = share.sum(axis=1, keepdims=True) * share.sum(axis=0, keepdims=True)
         together = float((share * np.log(share / alone)).sum())
