@@ -162,7 +162,8 @@ class Accountant:
 
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
-        bound, account, declared = self.accept(query), self.account, self._standing.declared
+        accepted, account, declared = self.accept(query), self.account, self._standing.declared
+        bound = self.as_charged(accepted, repeat)
         if declared and account.number != declared[-1].number:
             raise self._amended()
         earlier = self.find(bound, repeat)
@@ -233,6 +234,13 @@ class Accountant:
         """Say what the budget means for one person."""
         account, declared = self.account, self.declaration
         return BudgetInWords(account.limit, account.spent, declared.adjacency, declared.person is not None)
+
+    def as_charged(self, bound: Binding, repeat: int) -> Binding:
+        """Return what a version before was charged for by the same words; otherwise the question itself."""
+        earlier = bound.earlier
+        if earlier is None or self.find(bound, repeat) is not None or self.find(earlier, repeat) is None:
+            return bound
+        return earlier
 
     def find(self, bound: Binding, repeat: int) -> Reservation | None:
         """Return the earlier charge for a question under any declaration it is the same in."""

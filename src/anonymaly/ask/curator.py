@@ -242,7 +242,7 @@ class Curator:
         """
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
-        bound = self.accountant.accept(query)
+        bound = self.accountant.as_charged(self.accountant.accept(query), number)
         self._refuse_of_a_part(bound.relation)
         earlier = self.accountant.find(bound, number)
         if earlier is not None and earlier.state != "reserved":

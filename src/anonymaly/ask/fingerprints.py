@@ -4,8 +4,7 @@
 A question depends on the columns and rules that it uses. So it is the same question under every declaration
 in which these are the same, and what was charged under one of them is not charged again under another. (Which
 rows of a person are read, where there are more than ``max_rows``, follows from all columns. A new column may
-lead to others, and the question is still the same.) Nor is it charged again if a version before asked another
-question by the same words.
+lead to others, and the question is still the same.)
 """
 
 from __future__ import annotations
@@ -33,8 +32,6 @@ def fingerprints(bound: Binding, repeat: int, declared: Sequence[Declared]) -> I
     for item in reversed(declared[:-1]):
         if is_same(bound, item):
             yield bound.fingerprint(repeat, item)
-    if bound.earlier is not None:
-        yield from fingerprints(bound.earlier, repeat, declared)
 
 
 def is_same(bound: Binding, earlier: Declared) -> bool:

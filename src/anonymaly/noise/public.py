@@ -54,4 +54,5 @@ class PublicCoins:
         held = np.maximum(np.asarray(mass, np.float64), 0.0)
         steps = np.cumsum(held if held.sum() > 0 else np.ones_like(held))
         chosen = np.searchsorted(steps, self.even(count) * steps[-1], "right")
-        return np.minimum(chosen, len(held) - 1).astype(np.int64)
+        places: Integers = np.minimum(chosen, len(held) - 1).astype(np.int64)
+        return places

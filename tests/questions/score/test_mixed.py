@@ -302,6 +302,29 @@ def test_what_a_version_before_answered_by_the_same_words_is_not_charged_again(t
     assert curator.ask(am.Score(columns=["age"], adaptive=False, epsilon=1)).charged == 10**9
 
 
+def test_a_preview_describes_the_answer_of_before_that_it_would_return(tmp_path: Path) -> None:
+    data = am.Dataset(many()[["age"]], name="t", columns={"age": COLUMNS["age"]})
+    curator = am.Curator(data, budget=4, ledger=tmp_path / "t.ledger")
+    old = curator.ask(am.Score(columns=["age"], method="auto", epsilon=1))
+    preview = curator.preview(am.Score(columns=["age"], epsilon=1))
+    assert preview.charged_before == old.number
+    assert "(marginals)" in str(preview)
+    assert (
+        curator.preview(am.Score(columns=["age"], epsilon=1), repeat=1).query.to_dict()["method"] == "mixed"
+    )
+
+
+def test_a_charge_of_before_that_was_left_open_is_drawn_as_it_was_asked(tmp_path: Path) -> None:
+    data = am.Dataset(many()[["age"]], name="t", columns={"age": COLUMNS["age"]})
+    curator = am.Curator(data, budget=4, ledger=tmp_path / "t.ledger")
+    bound = curator.accountant.accept(am.Score(columns=["age"], method="auto", epsilon=1))
+    curator.accountant.reserve(bound, analyst="owner", repeat=0)  # and then the power went
+    answer = curator.ask(am.Score(columns=["age"], epsilon=1))
+    assert (answer.charged, curator.spent) == (0, 1)
+    assert answer.value.method.name == "marginals"
+    assert "(marginals)" in str(answer)
+
+
 def test_records_with_missing_values_are_counted_in_the_number_of_records() -> None:
     frame = many(40)
     frame.loc[::2, "age"] = None
