@@ -152,6 +152,18 @@ class Reasons(Sequence[Reason]):
             )
         return self._chosen([int(place) for place in np.argsort(-self.scores, kind="stable")[:count]])
 
+    def told(self, *, rows: Sequence[int] | None = None, named: int = NAMED) -> Reasons:
+        """Return the same reasons with other numbers of their rows, and more or fewer of their parts named."""
+        return Reasons(
+            self._space,
+            self._parts,
+            self._points,
+            self._numbers,
+            threshold=self._threshold,
+            rows=self._rows if rows is None else rows,
+            named=named,
+        )
+
     def _chosen(self, places: Sequence[int]) -> Reasons:
         return Reasons(
             self._space,

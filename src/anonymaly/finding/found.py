@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a find found: the oddest of the asker's records, their reasons, and explanations of the first few."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from anonymaly.core.epsilon import to_text
+from anonymaly.core.files import appearing
+from anonymaly.errors import InputError
+from anonymaly.finding.plan import FindPlan
+from anonymaly.promise import Guarantee
+from anonymaly.questions.explain.everyone.picture import in_terminal
+from anonymaly.questions.explain.everyone.value import Explanation
+from anonymaly.questions.score.reasons import Reason, Reasons
+
+AGAIN = "The same command asked again is free for what is stored, and goes on with what is missing."
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What was asked about one odd record, and what came of it.
+
+    Attributes
+    ----------
+    explanation
+        The answer; None if there is none.
+    missing
+        Why there is none.
+    note
+        What was changed to ask it.
+    share, charged, number
+        The named share and what this call was charged, in billionths of ε, and the answer's number.
+    failed
+        Whether the question was asked and failed, rather than not asked.
+    """
+
+    explanation: Explanation | None
+    share: int
+    charged: int = 0
+    number: int | None = None
+    missing: str | None = None
+    note: str | None = None
+    failed: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "share": to_text(self.share),
+            "charged": to_text(self.charged),
+            "number": self.number,
+            "explanation": None if self.explanation is None else self.explanation.to_dict(),
+            "words": None if self.explanation is None else str(self.explanation).splitlines(),
+            "missing": self.missing,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class OddRecord:
+    """One of the oddest records: its row, counted from 1, its values, its reasons, and its explanation."""
+
+    row: int
+    record: Mapping[str, Any]
+    reason: Reason
+    explained: Explained | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        told = {**self.reason.to_dict(), "row": self.row}
+        record = {name: plain(value) for name, value in self.record.items()}
+        explained = {} if self.explained is None else {"explained": self.explained.to_dict()}
+        return {**told, "record": record, **explained}
+
+    def lines(self) -> list[str]:
+        """Return it as text: its score, what is odd about it, and the group that it stands out in."""
+        found = [f"row {self.row:,}: score {self.reason.score:.2f}"]
+        found += [f"  {part.words} (+{part.part:.2f})" for part in self.reason.parts] or [f"  {self.reason}"]
+        if self.explained is not None:
+            told = self.explained
+            words = (
+                [f"no explanation: {told.missing}"]
+                if told.explanation is None
+                else in_terminal(told.explanation).splitlines()
+            )
+            found += [f"  > {line}" for line in [*words, *([] if told.note is None else [told.note])]]
+        return found
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON can hold."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, date):
+        return value.isoformat(sep=" ") if hasattr(value, "hour") else value.isoformat()  # type: ignore[call-arg]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The oddest records, the oddest first, with all that was released about them, and what it cost.
+
+    Attributes
+    ----------
+    plan
+        What was planned: the questions, their named shares, and what they would cost at most.
+    odd
+        The oddest records, each with its reasons and its explanation.
+    reasons
+        The parts of their scores, as ``Model.reasons`` has them; rows are counted from 0.
+    model_number, model_charged
+        The model's answer, and what it was charged by this call.
+    guarantee
+        The promise of everything in here together.
+    remaining
+        What the account holds after it.
+    """
+
+    plan: FindPlan
+    odd: tuple[OddRecord, ...]
+    reasons: Reasons
+    model_number: int | None
+    model_charged: int
+    guarantee: Guarantee
+    remaining: int
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The oddest records themselves, with all of their columns."""
+        return [dict(item.record) for item in self.odd]
+
+    @property
+    def explanations(self) -> list[Explanation | None]:
+        """The explanations of the first few; None for one that there is not."""
+        return [item.explained.explanation for item in self.odd if item.explained is not None]
+
+    @property
+    def charged(self) -> int:
+        """What this call was charged in all, in billionths of ε."""
+        return self.model_charged + sum(
+            item.explained.charged for item in self.odd if item.explained is not None
+        )
+
+    @property
+    def cost(self) -> str:
+        """What this call was charged in all: ε, as decimal text."""
+        return to_text(self.charged)
+
+    @cached_property
+    def failed(self) -> tuple[OddRecord, ...]:
+        """The records whose explanation was asked for and did not come."""
+        return tuple(item for item in self.odd if item.explained is not None and item.explained.failed)
+
+    def paid(self) -> list[tuple[str, str, str, str]]:
+        """Return name, share, charge and answer of each question."""
+        model = self.plan.steps[0]
+        lines = [("model", model.share, self.model_charged, self.model_number)]
+        told = [item.explained for item in self.odd if item.explained is not None]
+        lines += [
+            (f"explanation {place}", item.share, item.charged, item.number)
+            for place, item in enumerate(told, start=1)
+        ]
+        return [
+            (name, to_text(share), to_text(charged), _answer(number, charged))
+            for name, share, charged, number in lines
+        ]
+
+    def statement(self) -> list[str]:
+        """Say in one place what was charged, what remains, and what is promised."""
+        unspent = self.plan.epsilon - self.charged
+        left = f"; ε = {to_text(unspent)} of {to_text(self.plan.epsilon)} stays unspent" if unspent else ""
+        lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining)} remain in the account"]
+        lines += self.guarantee.describe().splitlines()
+        if self.failed:
+            rows = ", ".join(f"{item.row:,}" for item in self.failed)
+            lines.append(f"Explanations are missing of row {rows}; what was charged stays charged. {AGAIN}")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data; rows are counted from 1."""
+        return {
+            "plan": self.plan.to_dict(),
+            "records": [item.to_dict() for item in self.odd],
+            "charged": self.cost,
+            "remaining": to_text(self.remaining),
+            "questions": [
+                dict(zip(("name", "share", "charged", "answer"), line, strict=True)) for line in self.paid()
+            ],
+            "missing": [item.row for item in self.failed],
+            "guarantee": self.guarantee.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        shown = [self.plan.title, ""]
+        for item in self.odd:
+            shown += [*item.lines(), ""]
+        return "\n".join([*shown, *self.statement()])
+
+    def __repr__(self) -> str:
+        return f"Found({len(self.odd)} of {self.plan.given} records, charged ε = {self.cost})"
+
+    def _repr_html_(self) -> str:
+        from anonymaly.finding.report import fragment  # noqa: PLC0415  (only notebooks and reports)
+
+        return fragment(self)
+
+    def to_html(self) -> str:
+        """Return a page that needs nothing else: no address, no script."""
+        from anonymaly.finding.report import page  # noqa: PLC0415
+
+        return page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file; only its owner may read it, because it holds the asker's records."""
+        save_page(self.to_html(), Path(path))
+
+
+def save_page(text: str, path: Path) -> None:
+    """Write a page as a whole, readable by its owner alone."""
+    try:
+        with appearing(path) as file:
+            file.write(text.encode())
+    except OSError as problem:
+        raise InputError(
+            f"cannot write {path} ({type(problem).__name__})", field="html", next_step="Name another file."
+        ) from None
+
+
+def _answer(number: int | None, charged: int) -> str:
+    if number is None:
+        return "no answer"
+    return f"answer {number}" if charged else f"answer {number}, stored before: free"
