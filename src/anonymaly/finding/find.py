@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`find`: which of an asker's records are odd, and why, out of one ε. It spends through ``Curator.ask`` alone."""
+"""`find`: which of an asker's records are odd, and why; all of its ε goes through ``Curator.ask``."""
 
 from __future__ import annotations
 

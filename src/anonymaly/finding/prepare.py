@@ -84,7 +84,7 @@ def prepare(
     analyst: str = "owner",
     name: str | None = None,
 ) -> Prepared:
-    """Check and plan a find: read no row of the table, spend nothing; the parameters are those of ``find``."""
+    """Check and plan a find, with the parameters of ``find``; reads no row of the table, spends nothing."""
     nano = to_nano(epsilon)
     _whole(top, "top", 1, MOST_TOP)
     _whole(explain, "explain", 0, MOST_EXPLAIN)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from anonymaly.core.epsilon import to_text
 from anonymaly.finding.found import Explained, Found, OddRecord, plain
 from anonymaly.questions.explain.everyone.picture import to_html as explanation_html
-from anonymaly.questions.score.reasons_picture import picture
+from anonymaly.questions.score.reasons import Part
 
+BAR, COLOUR = 180, "#0072b2"
 STYLE = """\
 .anonymaly-find { font: 15px/1.45 system-ui, sans-serif; color: #2b2b2b; background: #fff; max-width: 64em; }
 .anonymaly-find h2 { font-size: 1.25em; margin: 1.6em 0 0.4em; }
@@ -19,19 +20,21 @@ STYLE = """\
 .anonymaly-find th, .anonymaly-find td { text-align: left; vertical-align: top;
   padding: 0.3em 1em 0.3em 0; border-bottom: 1px solid #e4e4e4; }
 .anonymaly-find .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.anonymaly-find .card { border: 1px solid #dcdcdc; border-radius: 6px; padding: 0.9em 1.1em; margin: 0.9em 0; }
+.anonymaly-find .card { border: 1px solid #dcdcdc; border-radius: 6px; padding: 0.9em 1.1em;
+  margin: 0.9em 0; }
 .anonymaly-find .warning { border-left: 5px solid #d55e00; background: #fdf1ea; padding: 0.6em 0.9em; }
 .anonymaly-find .faint { color: #5a5a5a; }
 .anonymaly-find .values span { display: inline-block; margin: 0 1.1em 0.25em 0; }
 .anonymaly-find .values b { font-weight: 600; }
 .anonymaly-find svg { display: block; max-width: 100%; height: auto; }
+.anonymaly-find .parts td { border: 0; padding: 0.15em 0.8em 0.15em 0; vertical-align: middle; }
 .anonymaly-find .group { border-top: 1px solid #e4e4e4; margin-top: 0.8em; padding-top: 0.6em; }
 .anonymaly-find .group p { margin: 0 0 0.4em; }
 """
 READING = (
-    "A score is the sum of parts, one for each column and each pair: how much rarer the record's value is than "
-    "usual, as a logarithm. A part of 0 is usual; each +0.7 is about twice as rare. Shares come from the "
-    "released model, and carry its noise."
+    "A score is the sum of parts, one for each column and each pair: how much rarer the record's value is "
+    "than usual, as a logarithm. A part of 0 is usual; each +0.7 is about twice as rare. The shares of "
+    "records come from the model, and carry its noise."
 )
 
 
@@ -61,6 +64,7 @@ def fragment(found: Found) -> str:
     missing = ""
     if found.failed:
         missing = f'<p class="warning">{html.escape(found.statement()[-1])}</p>\n'
+    promise = "<br>".join(map(html.escape, found.guarantee.describe().splitlines()))
     return (
         f'<div class="anonymaly-find">\n<style>\n{STYLE}</style>\n'
         f"<h1 style='font-size:1.5em'>{html.escape(_capital(plan.title))}</h1>\n"
@@ -68,8 +72,7 @@ def fragment(found: Found) -> str:
         f"{overview(found.odd)}\n<h2>Each record</h2>\n"
         f'<p class="faint">{html.escape(READING)}</p>\n{cards(found.odd)}\n'
         f"<h2>What it cost</h2>\n{_cost(found)}\n"
-        f"<h2>What is promised</h2>\n<p>{'<br>'.join(map(html.escape, found.guarantee.describe().splitlines()))}"
-        "</p>\n</div>"
+        f"<h2>What is promised</h2>\n<p>{promise}</p>\n</div>"
     )
 
 
@@ -104,21 +107,31 @@ def _group(explained: Explained | None) -> str:
 
 def cards(odd: Sequence[OddRecord]) -> str:
     """Return each record with its values, its parts as a picture and in words, and its group."""
-    return "\n".join(_card(place, item) for place, item in enumerate(odd, start=1))
+    largest = max((part.part for item in odd for part in item.reason.parts), default=1.0)
+    return "\n".join(_card(place, item, largest) for place, item in enumerate(odd, start=1))
 
 
-def _card(place: int, item: OddRecord) -> str:
+def _card(place: int, item: OddRecord, largest: float) -> str:
     values = "".join(
         f"<span><b>{html.escape(str(name))}</b> {html.escape(_shown(value))}</span>"
         for name, value in item.record.items()
     )
-    bars = [(" with ".join(part.columns[:2]), part.part) for part in item.reason.parts]
-    words = "".join(f"<li>{html.escape(part.words)}</li>" for part in item.reason.parts)
-    drawn = picture([("Largest parts", item.reason.score, bars)]) if bars else ""
-    said = f"<ul>{words}</ul>" if words else f"<p>{html.escape(str(item.reason))}</p>"
+    parts = "".join(_part(part, largest) for part in item.reason.parts)
+    said = f'<table class="parts">{parts}</table>' if parts else f"<p>{html.escape(str(item.reason))}</p>"
     return (
         f'<div class="card">\n<h3>{place}. Row {item.row:,}, score {item.reason.score:.2f}</h3>\n'
-        f'<div class="values">{values}</div>\n{drawn}\n{said}{_explained(item.explained)}\n</div>'
+        f'<div class="values">{values}</div>\n{said}{_explained(item.explained)}\n</div>'
+    )
+
+
+def _part(part: Part, largest: float) -> str:
+    """Return a part as a bar, a number and words; all bars of a report have one scale."""
+    width = max(BAR * part.part / largest, 1)
+    return (
+        f'<tr><td><svg width="{BAR}" height="14" viewBox="0 0 {BAR} 14" role="img" '
+        f'aria-label="{part.part:.2f} of at most {largest:.2f}">'
+        f'<rect x="0" y="1" width="{width:.1f}" height="12" fill="{COLOUR}"/></svg></td>'
+        f'<td class="number">+{part.part:.2f}</td><td>{html.escape(part.words)}</td></tr>'
     )
 
 

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from anonymaly.inspect import look
-from anonymaly.inspect import odd as odd_rows
+from anonymaly.inspect import look, odd_rows
 from anonymaly.questions.explain import inspect as explain
 from anonymaly.questions.identify import inspect as identify
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the owner alone may look at: the mixed model without any noise, and the oddest of the table's own rows."""
+"""What the owner alone may look at: the mixed model without noise, and the oddest of the table's rows."""
 
 from __future__ import annotations
 

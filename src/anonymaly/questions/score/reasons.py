@@ -153,7 +153,7 @@ class Reasons(Sequence[Reason]):
         return self._chosen([int(place) for place in np.argsort(-self.scores, kind="stable")[:count]])
 
     def told(self, *, rows: Sequence[int] | None = None, named: int = NAMED) -> Reasons:
-        """Return the same reasons with other numbers of their rows, and more or fewer of their parts named."""
+        """Return the same reasons with other numbers of their rows, and more or fewer parts named."""
         return Reasons(
             self._space,
             self._parts,

@@ -126,7 +126,8 @@ def odd(
     --------
     >>> import pandas
     >>> import anonymaly as am
-    >>> people = pandas.DataFrame({"pay": [30, 31, 32, 33] * 50 + [95], "job": ["A", "B", "C", "C"] * 50 + ["A"]})
+    >>> pay, job = [30, 31, 32, 33] * 50 + [95], ["A", "B", "C", "C"] * 50 + ["A"]
+    >>> people = pandas.DataFrame({"pay": pay, "job": job})
     >>> domains = {"pay": am.Interval(0, 100), "job": am.Categories(["A", "B", "C"])}
     >>> found = am.inspect.odd(am.Dataset(people, name="people", columns=domains), top=1)
     >>> found.odd[0].row, found.records
