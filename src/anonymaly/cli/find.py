@@ -17,6 +17,7 @@ from anonymaly.cli.record_files import RecordFile
 from anonymaly.cli.scored import kinds_of, read_rule
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Opaque
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 from anonymaly.finding.find import run
@@ -154,11 +155,17 @@ def _read(path: Path, declaration: Declaration, columns: list[str] | None) -> pa
     """Read a file of records: the compared columns as they are declared, others as they are written."""
     compared = compared_columns(declaration, columns)
     file = RecordFile(path, {})
-    domains = {name: domain for name, domain in declaration.columns.items() if name in file.names}
-    known = [name for name in compared if name in domains]
-    if len(known) < len(compared) or not known:
+    if not set(compared) <= set(file.names):
         return pa.table({name: pa.array([], pa.string()) for name in file.names})  # refused by its columns
-    space = MixedSpace.of(known, [domains[name] for name in known], {})
+    # Columns that are declared and not compared make groups, too.
+    domains = {
+        name: domain
+        for name, domain in declaration.columns.items()
+        if name in file.names
+        and not isinstance(domain, Opaque)
+        and name not in (declaration.person, declaration.key)
+    }
+    space = MixedSpace.of(list(domains), list(domains.values()), {})
     return pa.Table.from_batches(list(RecordFile(path, kinds_of(space)).batches()))
 
 

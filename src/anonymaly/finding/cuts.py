@@ -85,11 +85,8 @@ def moved_within(value: Any, domain: Interval) -> float | int | None:
     """Return a number at the nearer bound if it is outside, as questions read the table's own."""
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return None
-    number = float(value) if isinstance(value, Decimal) else value
-    if not math.isfinite(number):
-        return None
-    moved: float | int = min(max(number, domain.low), domain.high)  # type: ignore[type-var]
-    return moved
+    number: float | int = value if isinstance(value, int | float) else float(value)
+    return min(max(number, domain.low), domain.high) if math.isfinite(number) else None
 
 
 def _moment(value: Any) -> datetime | None:

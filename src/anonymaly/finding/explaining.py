@@ -50,7 +50,10 @@ def choose(record: Mapping[str, Any], reason: Reason, declaration: Declaration, 
     attributes = _attributes(record, metric, reason, declaration)
     if not attributes:
         return Choice(None, f"it has no value in any column beside {metric} that groups could be made of")
-    return _question(record, metric, attributes, declaration, epsilon)
+    try:
+        return _question(record, metric, attributes, declaration, epsilon)
+    except InputError as problem:  # the model is paid for by now, and what it shows is not lost
+        return Choice(None, f"it cannot be asked about ({problem})")
 
 
 def probe(record: Mapping[str, Any], declaration: Declaration, epsilon: int) -> None:

@@ -29,7 +29,7 @@ def compared_columns(declaration: Declaration, wanted: Sequence[str] | None = No
     --------
     >>> from anonymaly.declare.domain import Categories
     >>> columns = {"age": Interval(0, 120), "ward": Categories(["A", "B"]), "note": Opaque()}
-    >>> compared_columns(Declaration("patients", columns=columns))
+    >>> compared_columns(Declaration.read(name="patients", columns=columns))
     ('age', 'ward')
     """
     if wanted is not None:

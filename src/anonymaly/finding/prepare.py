@@ -102,13 +102,14 @@ def prepare(
     _check_records(score, own, declaration, missing)
     if explained:
         probe(own.rows([0])[0], declaration, shares.explanation)
-    preview = _stored_model(curator, score) or curator.preview(score)
+    stored = _stored_model(curator, score)
+    preview = stored or curator.preview(score)
     model_step = Step(
         "model",
         preview.query.describe(),
         shares.model,
         preview.cost,
-        preview.charged_before,
+        None if stored is None else stored.charged_before,
         preview.query.cost,
     )
     later = [
@@ -126,9 +127,9 @@ def prepare(
         remaining=_remaining(curator, analyst),
         guarantee=Guarantee(preview.guarantee.relation, to_text(shown)),
     )
-    asked = score if preview.charged_before is None else preview.query
-    prepared = Prepared(curator, own, asked, shares, plan, explained, missing)  # type: ignore[arg-type]
-    return prepared if preview.charged_before is None else _with_stored(prepared)
+    asked = score if stored is None else Score.from_dict(stored.query.to_dict())
+    prepared = Prepared(curator, own, asked, shares, plan, explained, missing)
+    return prepared if stored is None else _with_stored(prepared)
 
 
 def _asks(number: int) -> str:
