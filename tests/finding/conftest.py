@@ -49,5 +49,10 @@ def open_account(tmp_path: Path) -> Open:
 
 
 @pytest.fixture
+def odd_records() -> pd.DataFrame:
+    return pd.DataFrame([{**ODD, "pay": pay} for pay in (900.0, 700.0, 500.0)])
+
+
+@pytest.fixture
 def records() -> pd.DataFrame:
     return pd.DataFrame([USUAL, ODD, {**USUAL, "pay": 96.0}])

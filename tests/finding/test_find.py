@@ -32,9 +32,9 @@ def test_the_odd_record_comes_first_with_its_reason_and_its_group(
     assert (explanation.metric, explanation.record_value, explanation.stands_out) == ("pay", 900, True)
 
 
-def test_the_charge_is_the_sum_of_the_named_shares(open_account: Open, records: pd.DataFrame) -> None:
+def test_the_charge_is_the_sum_of_the_named_shares(open_account: Open, odd_records: pd.DataFrame) -> None:
     curator = open_account()
-    found = am.find(curator, records, epsilon=1, explain=3)
+    found = am.find(curator, odd_records, epsilon=1, explain=3)
     assert [step.share for step in found.plan.steps] == [400_000_000, *[200_000_000] * 3]
     assert (found.cost, curator.spent) == ("1", 1.0)
     assert found.guarantee.epsilon == "1"
@@ -79,10 +79,10 @@ def test_nothing_is_charged_where_the_budget_holds_the_model_alone(
 
 
 def test_what_was_charged_before_a_failure_stays_and_asking_again_goes_on(
-    open_account: Open, records: pd.DataFrame
+    open_account: Open, odd_records: pd.DataFrame
 ) -> None:
     curator = open_account(budget=1)
-    prepared = prepare(curator, records, epsilon=1)
+    prepared = prepare(curator, odd_records, epsilon=1)
     curator.ask(am.Count(epsilon=0.3))  # somebody else asks meanwhile
     found = run(prepared)
     assert [item is None for item in found.explanations] == [False, True, True]
@@ -92,7 +92,7 @@ def test_what_was_charged_before_a_failure_stays_and_asking_again_goes_on(
         assert "BudgetExceeded" in text
         assert "asked again is free for what is stored" in text
     curator.raise_budget(to=2)
-    again = am.find(curator, records, epsilon=1)
+    again = am.find(curator, odd_records, epsilon=1)
     assert (again.cost, again.failed) == ("0.4", ())
     assert again.explanations[0] == found.explanations[0]
 
@@ -157,6 +157,14 @@ def test_a_share_that_no_explanation_could_use_is_refused_before_the_model(open_
     with pytest.raises(InputError):
         am.find(curator, [USUAL], epsilon="0.00000001")
     assert curator.spent == 0
+
+
+def test_a_record_with_no_odd_number_is_not_explained_and_its_share_stays_unspent(open_account: Open) -> None:
+    curator = open_account()
+    found = am.find(curator, [{**USUAL, "pay": None}], epsilon=1, explain=1)
+    assert (found.explanations, found.failed) == ([None], ())
+    assert found.cost == "0.666666667"
+    assert "no number with declared bounds" in str(found)
 
 
 class _Page(html.parser.HTMLParser):

@@ -59,9 +59,7 @@ def test_the_exact_model_cannot_be_kept(dataset: am.Dataset, tmp_path: Path) -> 
 
 
 def test_the_best_group_is_exact(dataset: am.Dataset) -> None:
-    query = am.Explain(
-        record={"pay": 590, "job": "Nurse"}, metric="pay", attributes=["job"], epsilon="0.000001"
-    )
+    query = am.Explain(record={"pay": 590, "job": "Nurse"}, metric="pay", attributes=["job"], epsilon="0.01")
     found = best_group(dataset, query)
     (group,) = found.groups
     assert str(group) == "among records with job = Nurse"
