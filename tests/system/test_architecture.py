@@ -102,10 +102,11 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     assert questions >= set(ours.split())
     assert questions <= set(anonymaly.__all__)
     assert " ".join(name for name in anonymaly.__all__ if name not in questions) == (
-        "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag GridKNN Guarantee "
+        "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag Found GridKNN Guarantee "
         "Interval Manifest MarginalHistograms Model Opaque Plan Policy Preview PrivateKFold Query Reading "
         "SameContexts "
-        "Table Timestamps Unbounded __version__ compose datasets identify inspect search_cost simulate stream"
+        "Table Timestamps Unbounded __version__ compose datasets find identify inspect search_cost "
+        "simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense
