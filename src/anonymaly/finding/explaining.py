@@ -22,7 +22,7 @@ MOST_ATTRIBUTES = 8  # each doubles the groups, and with them grows the margin t
 
 
 @dataclass(frozen=True)
-class Choice:
+class RecordQuestion:
     """A question about one record, or why there is none; ``note`` says what was changed to ask it."""
 
     query: Explain | None
@@ -30,7 +30,9 @@ class Choice:
     note: str | None = None
 
 
-def choose(record: Mapping[str, Any], reason: Reason, declaration: Declaration, epsilon: int) -> Choice:
+def choose(
+    record: Mapping[str, Any], reason: Reason, declaration: Declaration, epsilon: int
+) -> RecordQuestion:
     """Return the question about a record: in which group does it stand out in its oddest number?
 
     Parameters
@@ -46,14 +48,16 @@ def choose(record: Mapping[str, Any], reason: Reason, declaration: Declaration, 
     """
     metric = _metric(record, reason, declaration)
     if metric is None:
-        return Choice(None, "no number with declared bounds is among what is odd about it")
+        return RecordQuestion(None, "no number with declared bounds is among what is odd about it")
     attributes = _attributes(record, metric, reason, declaration)
     if not attributes:
-        return Choice(None, f"it has no value in any column beside {metric} that groups could be made of")
+        return RecordQuestion(
+            None, f"it has no value in any column beside {metric} that groups could be made of"
+        )
     try:
         return _question(record, metric, attributes, declaration, epsilon)
     except InputError as problem:  # the model is paid for by now, and what it shows is not lost
-        return Choice(None, f"it cannot be asked about ({problem})")
+        return RecordQuestion(None, f"it cannot be asked about ({problem})")
 
 
 def probe(record: Mapping[str, Any], declaration: Declaration, epsilon: int) -> None:
@@ -110,7 +114,7 @@ def _question(
     attributes: Sequence[tuple[str, Any, Any]],
     declaration: Declaration,
     epsilon: int,
-) -> Choice:
+) -> RecordQuestion:
     """Return the question with as many attributes as can be looked at."""
     domain = declaration.columns[metric]
     if not isinstance(domain, Interval):
@@ -138,5 +142,5 @@ def _question(
             if problem.field != "attributes" or count == 1:
                 raise
             continue
-        return Choice(query, note=note)
+        return RecordQuestion(query, note=note)
     raise AssertionError("no attributes")

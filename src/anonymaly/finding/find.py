@@ -10,8 +10,8 @@ from anonymaly.ask.answer import Answer
 from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
-from anonymaly.finding.explaining import Choice
-from anonymaly.finding.found import Explained, Found, OddRecord
+from anonymaly.finding.explaining import RecordQuestion
+from anonymaly.finding.found import Explained, OddRecords, OddRecord
 from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
 from anonymaly.promise import Guarantee, compose
 from anonymaly.questions.score.missing import Missing
@@ -28,7 +28,7 @@ def find(
     columns: Sequence[str] | None = None,
     missing: Missing = "skip",
     analyst: str = "owner",
-) -> Found:
+) -> OddRecords:
     """Find the oddest of some records, compared with a table, and say why they are.
 
     One released model scores all records, and says which columns and pairs make a score; for the oddest few a
@@ -82,7 +82,7 @@ def find(
     return run(prepared, analyst=analyst)
 
 
-def run(prepared: Prepared, *, analyst: str = "owner") -> Found:
+def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
     """Ask the planned questions, one after another; refuse all of them if the budget does not hold all."""
     prepared.refuse_beyond_budget()
     curator = prepared.curator
@@ -102,7 +102,7 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> Found:
             zip(rows, prepared.own.rows(rows), reasons, strict=True)
         )
     )
-    return Found(
+    return OddRecords(
         plan=prepared.plan,
         odd=odd,
         reasons=reasons,
@@ -113,7 +113,9 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> Found:
     )
 
 
-def _ask(curator: Curator, choice: Choice, share: int, analyst: str) -> tuple[Explained, Guarantee | None]:
+def _ask(
+    curator: Curator, choice: RecordQuestion, share: int, analyst: str
+) -> tuple[Explained, Guarantee | None]:
     """Ask about one record; what was charged before a failure stays, and so does what was found."""
     if choice.query is None:
         return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None

@@ -104,7 +104,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Found:
+class OddRecords:
     """The oddest records, the oddest first, with all that was released about them, and what it cost.
 
     Attributes
@@ -204,7 +204,7 @@ class Found:
         return "\n".join([*shown, *self.statement()])
 
     def __repr__(self) -> str:
-        return f"Found({len(self.odd)} of {self.plan.given} records, charged ε = {self.cost})"
+        return f"OddRecords({len(self.odd)} of {self.plan.given} records, charged ε = {self.cost})"
 
     def _repr_html_(self) -> str:
         from anonymaly.finding.report import fragment  # noqa: PLC0415  (only notebooks and reports)

@@ -13,7 +13,7 @@ from anonymaly.ask.answer import Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.errors import BudgetExceeded, InputError
-from anonymaly.finding.explaining import Choice, choose, probe
+from anonymaly.finding.explaining import RecordQuestion, choose, probe
 from anonymaly.finding.own_records import OwnRecords, compared_columns
 from anonymaly.finding.plan import FindPlan, Shares, Step
 from anonymaly.promise import Guarantee
@@ -48,7 +48,7 @@ class Prepared:
         found = model.reasons(self.own.frame.take(places), missing=self.missing, named=EVERY_PART)
         return found.told(rows=places, named=EVERY_PART)
 
-    def choices(self, reasons: Reasons) -> list[Choice]:
+    def choices(self, reasons: Reasons) -> list[RecordQuestion]:
         """Return the question about each of the first few."""
         first = list(reasons[: self.explain])
         records = self.own.rows([reason.row for reason in first])

@@ -7,7 +7,7 @@ import html
 from collections.abc import Sequence
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.finding.found import Explained, Found, OddRecord, plain
+from anonymaly.finding.found import Explained, OddRecords, OddRecord, plain
 from anonymaly.questions.explain.everyone.picture import to_html as explanation_html
 from anonymaly.questions.score.reasons import Part
 
@@ -38,7 +38,7 @@ READING = (
 )
 
 
-def page(found: Found) -> str:
+def page(found: OddRecords) -> str:
     """Return a whole page, to be opened in a browser that is connected to nothing."""
     return whole_page(f"Odd records: {found.plan.title}", fragment(found))
 
@@ -55,7 +55,7 @@ def whole_page(title: str, body: str) -> str:
     )
 
 
-def fragment(found: Found) -> str:
+def fragment(found: OddRecords) -> str:
     """Return the report for a notebook, or for the page."""
     plan = found.plan
     unspent = plan.epsilon - found.charged
@@ -155,7 +155,7 @@ def _explained(explained: Explained | None) -> str:
     return f'\n<div class="group">{explanation_html(explained.explanation)}{note}</div>'
 
 
-def _cost(found: Found) -> str:
+def _cost(found: OddRecords) -> str:
     lines = "".join(
         f'<tr><td>{name}</td><td class="number">{share}</td><td class="number">{charged}</td>'
         f"<td>{html.escape(answer)}</td></tr>"
