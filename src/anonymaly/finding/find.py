@@ -11,7 +11,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
 from anonymaly.finding.explaining import RecordQuestion
-from anonymaly.finding.found import Explained, OddRecords, OddRecord
+from anonymaly.finding.found import Explained, OddRecord, OddRecords
 from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
 from anonymaly.promise import Guarantee, compose
 from anonymaly.questions.score.missing import Missing

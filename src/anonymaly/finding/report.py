@@ -7,7 +7,7 @@ import html
 from collections.abc import Sequence
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.finding.found import Explained, OddRecords, OddRecord, plain
+from anonymaly.finding.found import Explained, OddRecord, OddRecords, plain
 from anonymaly.questions.explain.everyone.picture import to_html as explanation_html
 from anonymaly.questions.score.reasons import Part
 
