@@ -104,6 +104,12 @@ def test_fewer_records_than_explanations_leave_their_shares_unspent(open_account
     assert "ε = 0.4 of 1 stays unspent" in str(found)
 
 
+def test_the_same_record_twice_is_paid_for_and_promised_once(open_account: Open) -> None:
+    found = am.find(open_account(), [ODD, ODD], epsilon=1, explain=2)
+    assert (found.cost, found.guarantee.epsilon) == ("0.75", "0.75")
+    assert found.explanations[0] == found.explanations[1]
+
+
 def test_a_value_beyond_the_bounds_is_asked_about_at_the_bound_and_this_is_said(open_account: Open) -> None:
     found = am.find(open_account(), [{**ODD, "pay": 5000.0}], epsilon=5, explain=1)
     (explanation,) = found.explanations

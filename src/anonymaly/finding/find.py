@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from anonymaly.ask.answer import Answer
+from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
@@ -89,11 +90,13 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
     answer = curator.ask(prepared.score, analyst=analyst)
     model: Model = answer.value
     every = prepared.odd(model)
-    guarantees, explained = [answer.guarantee], []
+    promises: dict[int, Guarantee] = {answer.number or 0: answer.guarantee}
+    explained = []
     for choice in prepared.choices(every):
         told, promised = _ask(curator, choice, prepared.shares.explanation, analyst)
         explained.append(told)
-        guarantees += [] if promised is None else [promised]
+        if promised is not None:  # the same record twice is one answer, with one promise
+            promises[told.number or -len(explained)] = promised
     reasons = every.told()
     rows = [reason.row for reason in reasons]
     odd = tuple(
@@ -108,7 +111,7 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
         reasons=reasons,
         model_number=answer.number,
         model_charged=answer.charged,
-        guarantee=compose(*guarantees),
+        guarantee=compose(*promises.values()),
         remaining=curator.accountant.account.remaining,
     )
 
@@ -119,14 +122,16 @@ def _ask(
     """Ask about one record; what was charged before a failure stays, and so does what was found."""
     if choice.query is None:
         return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None
-    before = curator.preview(choice.query)
+    before: Preview | None = None
     try:
+        before = curator.preview(choice.query)
         answer: Answer = curator.ask(choice.query, analyst=analyst)
     except AnonymalyError as problem:
         # A failed answer is charged all the same, once; its words are the same whatever the rows are.
-        failed = isinstance(problem, AnswerFailed)
-        charged, promised = before.cost if failed else 0, before.guarantee if failed else None
         said = f"{type(problem).__name__}: {problem}"
-        return Explained(None, share, charged=charged, missing=said, note=choice.note, failed=True), promised
+        lost = Explained(None, share, missing=said, note=choice.note, failed=True)
+        if before is None or not isinstance(problem, AnswerFailed):
+            return lost, None
+        return replace(lost, charged=before.cost), before.guarantee
     told = Explained(answer.value, share, answer.charged, answer.number, note=choice.note)
     return told, answer.guarantee
