@@ -130,8 +130,8 @@ def odd(
     >>> people = pandas.DataFrame({"pay": pay, "job": job})
     >>> domains = {"pay": am.Interval(0, 100), "job": am.Categories(["A", "B", "C"])}
     >>> found = am.inspect.odd(am.Dataset(people, name="people", columns=domains), top=1)
-    >>> found.odd[0].row, found.records
-    (201, [{'pay': 95.0, 'job': 'A'}])
+    >>> found.odd[0].row, found.records[0]["job"], found.records[0]["pay"] == 95
+    (201, 'A', True)
     """
     if isinstance(top, bool) or not isinstance(top, int) or not 1 <= top <= MOST_TOP:
         raise InputError(
