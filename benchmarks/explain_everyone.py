@@ -21,6 +21,7 @@ The times are of all margins, after a first call that compiles; the load is that
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -130,17 +131,19 @@ def answer(found: Listed, bound: EveryoneBinding, noise: Noise) -> dict[str, Any
     }
 
 
-def measure(table: Salaries, outliers: int, ordinary: int, seed: int) -> dict[str, Any]:
-    """Ask about random records until there are enough of both kinds."""
+def measure(table: Salaries, outliers: int, ordinary: int, most: int, seed: int) -> dict[str, Any]:
+    """Ask about random records until there are enough of both kinds, or as many were looked at as may be."""
     noise = Noise.seeded(seed)
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     times: list[tuple[float, float]] = []
     wanted = {"outlier": outliers, "ordinary": ordinary}
     table.judge(0, "subsets")  # compiles
-    for row in in_random_order(table.records.rows.num_rows, seed):
+    looked: dict[str, int] = {"outlier": 0, "ordinary": 0}
+    for row in itertools.islice(in_random_order(table.records.rows.num_rows, seed), most):
         judged = {}
         judged["subsets"], wall, processor = table.judge(row, "subsets")
         kind = "outlier" if judged["subsets"].margins.any() else "ordinary"
+        looked[kind] += 1
         if not wanted[kind]:
             if not any(wanted.values()):
                 break
@@ -154,6 +157,7 @@ def measure(table: Salaries, outliers: int, ordinary: int, seed: int) -> dict[st
                 line = answer(judged[listed], table.bind(row, listed, epsilon), noise)
                 found.setdefault((listed, epsilon, kind), []).append(line)
     return {
+        "looked at": looked,
         "figures": [
             {"list": listed, "epsilon": epsilon, "records": kind, **summed(lines)}
             for (listed, epsilon, kind), lines in found.items()
@@ -190,12 +194,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder of the salary file")
     parser.add_argument("--outliers", type=int, default=200)
     parser.add_argument("--ordinary", type=int, default=200)
+    parser.add_argument("--most", type=int, default=2000, help="records to look at")
     parser.add_argument("--steps", type=int, default=1024)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     table = Salaries(reduced_salary() if given.data is None else salary(given.data), given.steps)
-    report = measure(table, given.outliers, given.ordinary, given.seed)
+    report = measure(table, given.outliers, given.ordinary, given.most, given.seed)
     report["load"] = os.getloadavg()
     if given.json:
         print(json.dumps(report, indent=1))

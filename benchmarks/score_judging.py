@@ -214,8 +214,12 @@ def main() -> None:
         for name in names:
             if given.tables and name not in given.tables:
                 continue
-            rows += measure(load(name, given.data), given.seeds)
-            print(f"{name}: {time.monotonic() - started:,.0f} s", file=sys.stderr)
+            found = list(measure(load(name, given.data), given.seeds))
+            rows += found
+            # Each table's figures as soon as they are there: all of them take an hour.
+            print(
+                json.dumps({"seconds": round(time.monotonic() - started), "tables": found}), file=sys.stderr
+            )
     means = {half: summary(rows, names) for half, names in chosen.items()}
     means |= {
         f"{half}, categorical": summary(rows, tuple(set(names) & set(CATEGORICAL)))

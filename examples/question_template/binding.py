@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymaly.ask.binding import Binding, Expectation, Used
+from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.filters import parse
@@ -47,6 +47,8 @@ class ProportionBinding(Binding):
         return Expectation(
             noise="two-sided geometric on each of two counts",
             error=f"each count within ±{half_width:,} in 95 of 100 draws",
+            # The number that a plan wants to be small.
+            measure=Measure(half_width, "records", "95 of 100 draws of each count are within this"),
         )
 
 

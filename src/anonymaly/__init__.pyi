@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door: the one list of public names, and where each of them lives.
 
+from anonymaly import audit as audit
 from anonymaly import datasets as datasets
 from anonymaly import inspect as inspect
 from anonymaly import stream as stream

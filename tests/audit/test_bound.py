@@ -76,8 +76,16 @@ def test_a_one_sided_promise_is_tested_in_its_own_direction_only() -> None:
 
 def test_continuous_answers_are_judged_by_tails() -> None:
     random = np.random.default_rng(6)
-    first, second = random.laplace(0, 1, 200_000), random.laplace(1, 1, 200_000)
+    # On one grid, coarser than the last digits of either: those are another loss.
+    first, second = (np.rint(random.laplace(mean, 1, 200_000) * 2**20) / 2**20 for mean in (0, 1))
     assert 0.9 < loss_bound(first, second).epsilon <= 1
+
+
+def test_the_last_digits_of_floating_point_noise_are_seen() -> None:
+    random = np.random.default_rng(6)
+    found = loss_bound(random.laplace(0, 1, 5_000), random.laplace(1, 1, 5_000))
+    assert found.epsilon > 3
+    assert found.event.startswith("lowest bit of answer")
 
 
 def test_sharing_the_alarm_among_tests_lowers_the_bound() -> None:

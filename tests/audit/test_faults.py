@@ -7,6 +7,7 @@ import pkgutil
 import anonymaly.audit
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.audit import faults
+from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.system.locks import LOCK_FAULTS
 from anonymaly.audit.system.verify import DATABASE_FAULTS
 
@@ -20,7 +21,8 @@ def test_the_table_holds_every_list_of_planted_faults() -> None:
 
 
 def test_every_question_has_planted_faults_and_each_has_a_name_of_its_own() -> None:
-    assert set(faults.QUESTIONS) == set(QUESTIONS)
+    assert set(AUDITED) == set(QUESTIONS)
+    assert all(item.mutants for item in AUDITED.values())
     lines = [(fault.about, fault.name) for fault in faults.planted_faults()]
     assert len(set(lines)) == len(lines)
 

@@ -40,12 +40,14 @@ def test_a_question_as_json_is_rehearsed_too(run: Run) -> None:
     assert done.stdout.startswith("INVENTED ROWS")
 
 
-def test_a_model_is_planned_and_rehearsed_with_all_numeric_columns(run: Run) -> None:
+def test_a_model_is_planned_and_rehearsed_with_all_columns_that_can_be_compared(run: Run) -> None:
     done = run("plan", "patients.yaml", "score", "--bins", "10", "--pair-bins", "0", "--for-error", "20")
-    assert "a model of age that" in done.stdout
+    assert "a model of age, ward that" in done.stdout
     rehearsed = json.loads(run("score", "patients.yaml", "--epsilon", "1", "--rehearse", "--json").stdout)
     assert rehearsed["invented"]
-    assert rehearsed["value"]["space"]["columns"] == ["age"]
+    assert rehearsed["value"]["space"]["columns"] == ["age", "ward"]
+    numbers = run("plan", "patients.yaml", "score", "--columns", "age", "--bins", "10", "--pair-bins", "0")
+    assert "a model of age that" in numbers.stdout
 
 
 def test_a_rehearsal_writes_no_file(run: Run, folder: Path) -> None:

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from anonymaly import Curator
 from anonymaly.ask.query import Example, Query
 from anonymaly.ask.simulation import simulate
+from anonymaly.audit.questions import audited
+from anonymaly.audit.report import LAYERS
 from anonymaly.cli.main import app
 from anonymaly.core.epsilon import to_nano
 from anonymaly.declare.dataset import Dataset
@@ -156,6 +158,15 @@ def test_the_guarantee_and_a_documentation_page_exist(kind: type[Query]) -> None
     page = (ROOT / "docs" / "questions" / f"{kind.question}.md").read_text("utf-8")
     assert f"am.{kind.__name__}(" in page
     assert f"questions/{kind.question}.md" in (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+def test_it_has_an_audit_in_both_adjacencies_by_every_layer_and_planted_faults(kind: type[Query]) -> None:
+    found = audited(kind.question)
+    cases = [item.case() for item in found.cases]
+    assert {type(case.query) for case in cases} <= {kind, *kind.__subclasses__()}
+    assert {case.adjacency for case in cases} == {"add_remove", "replace"}
+    assert {layer for item in found.cases for layer in item.layers} == set(LAYERS)
+    assert found.mutants
 
 
 def test_every_field_is_an_option_of_its_command(kind: type[Query]) -> None:

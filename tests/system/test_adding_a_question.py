@@ -49,6 +49,7 @@ def _add_proportion(to: Path) -> None:
     folder = package / "questions" / "proportion"
     shutil.copytree(ROOT / "examples" / "question_template", folder)
     (folder / "page.md").rename(to / "docs" / "questions" / "proportion.md")
+    (folder / "audit.py").unlink()
     page = "      - count: questions/count.md\n"
     _edit(to / "mkdocs.yml", page, f"{page}      - proportion: questions/proportion.md\n")
     line = '        "count": "anonymaly.questions.count.query:Count",\n'
@@ -57,6 +58,17 @@ def _add_proportion(to: Path) -> None:
     line = "from anonymaly.questions.score.query import Score as Score\n"
     ours = "from anonymaly.questions.proportion.query import Proportion as Proportion\n"
     _edit(package / "__init__.pyi", line, ours + line)
+
+
+def _add_its_audit(to: Path) -> None:
+    package = to / "src" / "anonymaly" / "audit"
+    shutil.copy(ROOT / "examples" / "question_template" / "audit.py", package / "cases" / "proportion.py")
+    line = "from anonymaly.audit.cases.score import SCORE_CASES, SCORE_MUTANTS\n"
+    ours = "from anonymaly.audit.cases.proportion import PROPORTION_CASES, PROPORTION_MUTANTS\n"
+    _edit(package / "questions.py", line, ours + line)
+    line = '    "score": Audited(SCORE_CASES, SCORE_MUTANTS),\n'
+    ours = '    "proportion": Audited(PROPORTION_CASES, PROPORTION_MUTANTS),\n'
+    _edit(package / "questions.py", line, ours + line)
 
 
 @pytest.mark.slow
@@ -77,6 +89,16 @@ def test_a_new_question_holds_to_everything_after_the_steps_of_the_page(tmp_path
         assert done.returncode == 0, f"{program} {' '.join(arguments)}\n{done.stdout}{done.stderr}"
         return done.stdout
 
+    # A question without an audit fails the contract suite, and by that alone.
+    audit_test = ("tests/contract", "-k", "proportion and audit", "-q", "-p", "no:cacheprovider")
+    without = subprocess.run(
+        [Path(sys.executable).with_name("pytest"), *audit_test],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert without.returncode == 1, without.stdout
+    assert "'proportion' has no audit" in without.stdout
+    _add_its_audit(tmp_path)
+
     def run_tests(*arguments: str, **variables: str) -> int:
         """Return how many passed; one that fails fails this test."""
         said = run("pytest", "-q", "-p", "no:cacheprovider", *arguments, **variables)
@@ -89,14 +111,16 @@ def test_a_new_question_holds_to_everything_after_the_steps_of_the_page(tmp_path
 
     assert run_tests("tests/contract", "-k", "proportion") > 30
     assert run_tests("tests/system/test_architecture.py", "tests/system/test_question_folders.py") > 10
-    assert run_tests("tests/system/test_light.py", "-k", "proportion") == 1
+    assert run_tests("tests/system/test_light.py", "-k", "proportion") == 2
     run("python", "docs/command_line.py", "--check")
     run("python", "docs/question_fields.py", "--check")
     run("ruff", "check", "--no-cache", "src")
     run("ruff", "format", "--check", "--no-cache", "src")
     run("lint-imports", "--no-cache")
     (tmp_path / "use.py").write_text(USE, "utf-8")
-    run("mypy", "--cache-dir", os.devnull, "src/anonymaly/questions/proportion", "use.py")
+    audited = "src/anonymaly/audit/cases/proportion.py"
+    run("mypy", "--cache-dir", os.devnull, "src/anonymaly/questions/proportion", audited, "use.py")
+    run("python", "-m", "anonymaly", "audit", "proportion", "--json")
 
 
 def test_the_page_asks_for_what_is_done_here() -> None:
@@ -108,6 +132,9 @@ def test_the_page_asks_for_what_is_done_here() -> None:
         "mkdocs.yml",
         "ask/catalogue.py",
         "__init__.pyi",
+        "audit.py",
+        "audit/cases/",
+        "audit/questions.py",
         "make tables",
     ):
         assert name in page, f"docs/adding-a-question.md does not mention {name}"

@@ -105,7 +105,7 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag GridKNN Guarantee "
         "Interval Manifest MarginalHistograms Model OddRecords Opaque Plan Policy Preview PrivateKFold Query "
         "Reading SameContexts "
-        "Table Timestamps Unbounded __version__ compose datasets find identify inspect search_cost "
+        "Table Timestamps Unbounded __version__ audit compose datasets find identify inspect search_cost "
         "simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import anonymaly as am
 from anonymaly.ask import catalogue
 from anonymaly.ask.query import Query
+from anonymaly.audit.questions import audited
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError, Refused
 
@@ -236,3 +237,18 @@ def test_it_is_listed_when_it_is_missing_and_so_are_its_answers(place: Place) ->
     assert ["no installed package offers 'proportion'" in line for line in checked["warnings"]] == [True]
     with pytest.raises(InputError, match="no installed package offers 'proportion'"):
         Query.from_json(QUERY)
+
+
+def test_its_audit_comes_with_it_and_without_one_that_is_said(place: Place) -> None:
+    place.install()
+    found = audited("proportion")
+    assert {item.case().adjacency for item in found.cases} == {"add_remove", "replace"}
+    (kept,) = found.cases[0].case().dataset(()).declaration.questions
+    assert kept == "proportion"
+    place.uninstall()
+    place.install()
+    (place.folder / "acme-proportion" / "acme_proportion" / "audit.py").unlink()
+    with pytest.raises(InputError, match="'proportion' has no audit"):
+        audited("proportion")
+    with pytest.raises(InputError, match="'proportion' has no audit"):
+        place.run("audit", "proportion")

@@ -286,6 +286,7 @@ class Accountant:
             # A failed draw is never made again under the same charge: otherwise, whoever sees which draws
             # fail could learn from as many of them as they like.
             ended = self.ledger.fail(reservation, stage=stored.stage, error=stored.error)
+            self.store.settle(reservation.key, ended.digest)  # it may have its name, and failed after that
             self._log(bound.query, stored)
             if stored.cause is not None:
                 raise stored.cause from None
@@ -414,9 +415,10 @@ class Accountant:
             return self.store.keep(key, write)
         except _Dropped as dropped:
             return dropped.failed
-        except LedgerError as problem:
-            cause = problem if self.declaration.public else None
-            return Failed("store", type(problem).__name__, problem.problem, cause)
+        except Exception as problem:  # also want of memory: a draw was made, and must not be made again
+            kind = type(problem).__name__
+            what = problem.problem if isinstance(problem, LedgerError) else kind
+            return Failed("store", kind, what, problem if self.declaration.public else None)
 
     def _log(self, query: Query, failed: Failed) -> None:
         """Write to the owner's log where it failed, without a value or an engine's words."""

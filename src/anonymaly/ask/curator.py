@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
@@ -49,6 +49,11 @@ class Curator:
     Notes
     -----
     Whoever holds the table can read it without asking. Accounts bind honest users of a library.
+
+    Threads may share a curator, and many processes an account: whoever asks the same question at the same
+    time pays for it once and gets the same bytes. A child of a fork may go on using it: it opens connections
+    of its own, and no two processes ever draw the same noise. A fork waits until other threads are done with
+    the table and the ledger. A curator cannot be pickled: open the account again in the other process.
 
     Examples
     --------
@@ -163,9 +168,19 @@ class Curator:
             )
         return part
 
+    def __copy__(self) -> Curator:
+        return self
+
     def __deepcopy__(self, memory: dict[int, Any]) -> Curator:
         # scikit-learn copies parameters; two handles on one account are one account.
         return self
+
+    def __reduce__(self) -> NoReturn:
+        # The table may be in memory, and would be written out with it.
+        raise TypeError(
+            "A Curator holds a table and connections and cannot be pickled. Open the account again where it "
+            "is needed, such as by Curator.open(path) in each process: they share the one ledger."
+        )
 
     @overload
     def preview(self, query: Query, *, repeat: int = 0) -> Preview: ...

@@ -42,15 +42,15 @@ class Reader:
         try:
             value = bound.answer(table, Noise.system())
             _encode(bound, value, file)
-        except StageFailure as failure:
-            return self._failed(failure)
-        except OSError:
-            raise  # the disk's fault, and the store's to report
-        except BaseException as interrupt:
-            if not self.dataset.public:
-                interrupt.__cause__ = interrupt.__context__ = None
-            raise
-        return None
+            return None
+        except BaseException as problem:
+            caught = problem
+        # Outside of the handler: whatever goes wrong in one has the engine's error as its context.
+        if isinstance(caught, StageFailure):
+            return self._failed(caught)
+        if not self.dataset.public:
+            caught.__cause__ = caught.__context__ = None
+        raise caught  # an interrupt; or the disk's fault, and the store's to report
 
     def _failed(self, failure: StageFailure) -> Failed:
         cause = failure.__cause__

@@ -89,13 +89,14 @@ class SecretFile:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            what = "is a link" if self.path.is_symlink() else f"cannot be read ({type(problem).__name__})"
+            what = "is a link" if os.path.islink(self.path) else f"cannot be read ({type(problem).__name__})"
             raise self._refusal(what, "Put the file itself there, readable by its owner alone.") from None
         try:
             mode = os.fstat(descriptor).st_mode
             content = os.read(descriptor, 2 * KEY_BYTES + 1) if stat.S_ISREG(mode) else None
         finally:
-            os.close(descriptor)
+            with contextlib.suppress(OSError):  # nothing was written
+                os.close(descriptor)
         if content is None:
             raise self._refusal("is no ordinary file", f"Restore it from a backup. {_NEW}")
         if mode & 0o077 and os.name != "nt":

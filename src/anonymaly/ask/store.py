@@ -113,21 +113,30 @@ class Store:
         for path in (whole.with_name(name) for name in _names(key, digest)):
             try:
                 file = KeptFile(io.FileIO(path), functools.partial(self.open, key, digest))
-            except OSError:
+            except (FileNotFoundError, IsADirectoryError):
                 continue
-            with contextlib.suppress(OSError):
-                if hashlib.file_digest(file, "sha256").hexdigest() == digest:
-                    file.seek(0)
-                    return file
+            except OSError as problem:
+                raise self._unreadable(digest, problem) from None
+            try:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+                file.seek(0)
+            except OSError as problem:
+                with contextlib.suppress(OSError):
+                    file.close()
+                raise self._unreadable(digest, problem) from None
+            if found == digest:
+                return file
             file.close()
             raise self._damaged("altered", digest)
         raise self._damaged("missing", digest)
 
     def settle(self, key: str, digest: str | None) -> None:
         """Remove every draw for a question except the released one, so that no other can get out."""
-        for path in self.folder.glob(f"{key}-*"):
-            if path.name != f"{key}-{digest}":
-                _remove(path)
+        # What cannot be listed now is swept at the next opening, and must not hide how the question ended.
+        with contextlib.suppress(OSError):
+            for path in self.folder.glob(f"{key}-*"):
+                if path.name != f"{key}-{digest}":
+                    _remove(path)
 
     def sweep(self, ended: Mapping[str, str | None]) -> None:
         """Remove what crashes left behind: draws for questions that ended otherwise, and partial files.
@@ -175,6 +184,14 @@ class Store:
             f"the answer cannot be written to {self.folder} ({type(problem).__name__}); {charge}",
             field="store",
             next_step="Free some space or repair the folder, then ask again.",
+        )
+
+    def _unreadable(self, digest: str, problem: OSError) -> LedgerDamaged:
+        # Perhaps for a moment only, so nobody is told to pay again.
+        return LedgerDamaged(
+            f"the stored answer {digest[:12]}… cannot be read in {self.folder} ({type(problem).__name__})",
+            field="store",
+            next_step="Check the disk and the folder's permissions, then ask again: it is free.",
         )
 
     def _damaged(self, how: str, digest: str) -> LedgerDamaged:

@@ -9,7 +9,7 @@ Clopper–Pearson bounds, which hold for every sample size and every law.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -17,13 +17,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from anonymaly.audit.statistics import MOST_OUTCOMES, NUMBERS, Statistic, statistics_of
 from anonymaly.core.extras import load
 from anonymaly.errors import InputError
 
 stats = load("scipy.stats", "audit", "An audit")
 
 MOST_QUANTILES = 400
-MOST_OUTCOMES = 1000
+OFTEN = 10  # hits, of an outcome among very many
 CAUTION = 3.0  # standard deviations
 Direction = Literal["both", "forward"]
 
@@ -94,18 +95,41 @@ def loss_bound(
             field="first, second",
             next_step="Draw as many answers on each of the two tables.",
         )
+    return loss_bound_by(statistics_of(one, other), alarm=alarm, tests=tests, direction=direction)
+
+
+def loss_bound_by(
+    statistics: Iterable[Statistic], *, alarm: float, tests: int = 1, direction: Direction = "both"
+) -> LossBound:
+    """Bound from below the ε that separates two samples of answers, by statistics of them.
+
+    Parameters
+    ----------
+    statistics : iterable
+        Names, each with the values of as many answers on either table. However many there are, one event is
+        confirmed in each direction.
+    alarm, tests, direction
+        As for ``loss_bound``.
+
+    Examples
+    --------
+    >>> lengths = np.arange(1000) % 7
+    >>> loss_bound_by([("length", lengths, lengths)], alarm=1e-6).epsilon
+    0.0
+    """
     if not 0 < alarm < 1 or tests < 1:
         raise InputError(
             "must be between 0 and 1, shared by at least one test",
             field="alarm",
             next_step="Give a chance of a false alarm such as 1e-6.",
         )
-    cut = len(one) // 5
-    confirming = len(one) - cut
+    found = list(statistics)
+    answers = len(found[0][1])
+    cut = answers // 5
+    confirming = answers - cut
     directions = [False] if direction == "forward" else [False, True]
-    # Each direction has one event, and each event two bounds that may be wrong.
-    level = alarm / (tests * len(directions) * 2)
-    columns = [_Column.of(*statistic, cut) for statistic in _statistics(one, other)]
+    level = _level(alarm, tests, direction)
+    columns = [_Column.of(*statistic, cut) for statistic in found]
     best = LossBound(0.0, "every answer", confirming, alarm)
     for backward in directions:
         column, event = _choose(columns, confirming, level, backward)
@@ -115,6 +139,22 @@ def loss_bound(
             words = f"{column.name} {event.words}, likelier on the {'second' if backward else 'first'} table"
             best = LossBound(epsilon, words, confirming, alarm)
     return best
+
+
+def largest_bound(samples: int, *, alarm: float, tests: int = 1, direction: Direction = "both") -> float:
+    """Return the bound of two tables whose answers are never the same: no sample of this size shows more.
+
+    Examples
+    --------
+    >>> round(largest_bound(1000, alarm=1e-6), 2)
+    4.18
+    """
+    return float(_log_ratio(samples, 0, samples, _level(alarm, tests, direction)))
+
+
+def _level(alarm: float, tests: int, direction: Direction) -> float:
+    """Return the chance of error of one bound: each direction has one event, and each event two bounds."""
+    return alarm / (tests * (1 if direction == "forward" else 2) * 2)
 
 
 Hits = npt.NDArray[np.int64]
@@ -151,27 +191,6 @@ class _Column:
         return cls(name, values, *((count(first[part]), count(second[part])) for part in parts))
 
 
-def _statistics(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what events are made of: the answer, or its parts, their sum, differences and combinations."""
-    if one.ndim == 1:
-        yield "answer", one, other
-        return
-    for place in range(one.shape[1]):
-        yield f"part {place + 1}", one[:, place], other[:, place]
-    _, rows = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    rows = rows.ravel()
-    if rows.max() < MOST_OUTCOMES:
-        # As text, because the numbers of combinations have no order of their own.
-        yield "combination", rows[: len(one)].astype(str), rows[len(one) :].astype(str)
-    if one.dtype.kind in "iufb" and one.shape[1] > 1:
-        # Parts that share noise, or are each noised as if they were alone, betray themselves together.
-        wide = float if one.dtype.kind == "f" else np.int64
-        one, other = one.astype(wide), other.astype(wide)
-        yield "sum", one.sum(axis=1), other.sum(axis=1)
-        for place in range(1, one.shape[1]):
-            yield f"part {place + 1} - part 1", one[:, place] - one[:, 0], other[:, place] - other[:, 0]
-
-
 def _ordered(sides: tuple[Hits, Hits], backward: bool) -> tuple[Hits, Hits]:
     return (sides[1], sides[0]) if backward else sides
 
@@ -179,7 +198,7 @@ def _ordered(sides: tuple[Hits, Hits], backward: bool) -> tuple[Hits, Hits]:
 def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Event]]:
     """Yield sets of answers with their hits, among the samples that choose."""
     ranking, judging = _ordered(column.rank, backward), _ordered(column.select, backward)
-    if column.values.dtype.kind in "iufb":
+    if column.values.dtype.kind in NUMBERS:
         # Tails at pooled quantiles: at small ε they gather the evidence of answers that alone show nothing.
         below = [np.cumsum(rank + select) for rank, select in zip(ranking, judging, strict=True)]
         pooled = below[0] + below[1]
@@ -189,7 +208,11 @@ def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Ev
             yield one, other, _Event(f"<= {value}", slice(place + 1))
             yield total - one, total - other, _Event(f"> {value}", slice(place + 1, None))
     seen = np.flatnonzero(ranking[0] + ranking[1])
-    if len(seen) <= MOST_OUTCOMES:
+    if len(seen) > MOST_OUTCOMES:
+        # Of so many, those that were met again and again: chance alone makes any set of the others look good.
+        often = seen[(ranking[0] + ranking[1])[seen] >= OFTEN]
+        seen = often if len(often) <= MOST_OUTCOMES else seen[:0]
+    if len(seen):
         # Ranked by one half and judged by the other: judged by itself, a ranking always looks good.
         ratio = (ranking[0][seen] + 0.5) / (ranking[1][seen] + 0.5)
         ranked = seen[np.argsort(-ratio, kind="stable")]
@@ -209,12 +232,17 @@ def _choose(columns: list[_Column], confirming: int, level: float, backward: boo
         for column in columns
         for one, other, event in _candidates(column, backward)
     ]
+    if not found:
+        return columns[0], _Event("is anything", slice(None))
     hits = np.array([(one, other) for one, other, _, _ in found], float)
-    scale = confirming / int(columns[0].rank[0].sum() + columns[0].select[0].sum())
+    choosing = int(columns[0].rank[0].sum() + columns[0].select[0].sum())
+    scale = confirming / choosing
     # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
     luck = CAUTION * np.sqrt(hits + 1)
     likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
     expected = _log_ratio(likely * scale, unlikely * scale, confirming, level)
+    # A set of all answers shows nothing for certain, and any other may show something.
+    expected[(hits >= choosing - 1).all(axis=1)] = -np.inf
     _, _, column, event = found[int(np.argmax(expected))]
     return column, event
 

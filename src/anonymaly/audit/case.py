@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Binding, Released, Stage
+from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.ask.query import Query
 from anonymaly.audit.bound import Direction
 from anonymaly.audit.neighbours import Pair, neighbours
@@ -111,6 +112,8 @@ class Case:
         What a relation about valid contexts needs to judge a pair.
     dataset_type : type
         ``Dataset``, or a broken one in a mutant.
+    claims : str, optional
+        The ε that is claimed, in a mutant that spends another one; otherwise it is the question's.
     """
 
     name: str
@@ -130,6 +133,12 @@ class Case:
     data_arguments: Mapping[str, frozenset[str]] = field(default_factory=lambda: DATA_ARGUMENTS)
     valid_contexts: ValidContexts | None = None
     dataset_type: type[Dataset] = Dataset
+    claims: str | None = None
+
+    @property
+    def claimed(self) -> float:
+        """The ε that an answer is claimed to lose at most."""
+        return float(self.query.epsilon if self.claims is None else self.claims)
 
     def dataset(self, records: Database) -> Dataset:
         """Return a dataset of these records; columns' types follow from the declaration, not from them."""
@@ -148,6 +157,8 @@ class Case:
             rules=self.rules,
             person=self.person,
             max_rows=self.max_rows,
+            # An owner allows a question of another package by its name.
+            questions=() if self.query.question in QUESTIONS else (self.query.question,),
         )
 
     @cached_property

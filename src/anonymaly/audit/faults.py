@@ -3,26 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from anonymaly.audit.cases.count import COUNT_MUTANTS
-from anonymaly.audit.cases.count_list import COUNT_LIST_MUTANTS
-from anonymaly.audit.cases.explain import EXPLAIN_MUTANTS
-from anonymaly.audit.cases.explain_everyone import EXPLAIN_EVERYONE_MUTANTS
-from anonymaly.audit.cases.identify import IDENTIFY_MUTANTS
-from anonymaly.audit.cases.lookahead import LOOKAHEAD_MUTANTS
-from anonymaly.audit.cases.score import SCORE_MUTANTS
-from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS
-from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_MUTANTS
 from anonymaly.audit.cases.stream import STREAM_MUTANTS
-from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
 from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
 from anonymaly.audit.system.entropy import ENTROPY_FAULTS, entropy_problems
 from anonymaly.audit.system.fault import Check, Problems, SystemFault
 from anonymaly.audit.system.locks import LOCK_FAULTS, lock_problems
+from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, numbered_problems
 from anonymaly.audit.system.opening import OPENING_FAULTS, opening_problems
 from anonymaly.audit.system.parts import PARTS_FAULTS, parts_problems
 from anonymaly.audit.system.power import POWER_FAULTS, power_problems
@@ -36,20 +28,12 @@ from anonymaly.audit.system.verify import (
     verify_problems,
 )
 
-QUESTIONS: Mapping[str, tuple[Mutant, ...]] = {
-    "count": (*COUNT_MUTANTS, *COUNT_LIST_MUTANTS),
-    "explain": (*EXPLAIN_EVERYONE_MUTANTS, *EXPLAIN_MUTANTS),
-    "identify": IDENTIFY_MUTANTS,
-    "lookahead": LOOKAHEAD_MUTANTS,
-    "score": SCORE_MUTANTS,
-    "share-sample": SHARE_SAMPLE_MUTANTS,
-    "share-histogram": SHARE_HISTOGRAM_MUTANTS,
-}
 SYSTEM: tuple[tuple[tuple[SystemFault, ...], Check], ...] = (
     (ENTROPY_FAULTS, entropy_problems),
     (OPENING_FAULTS, opening_problems),
     (READING_FAULTS, reading_problems),
     (POWER_FAULTS, power_problems),
+    (NUMBERED_FAULTS, numbered_problems),
     (DIGESTS_FAULTS, digests_problems),
     (PARTS_FAULTS, parts_problems),
     (RULES_FAULTS, rules_problems),
@@ -106,8 +90,8 @@ def planted_faults(*, postgres: Callable[[], str] | None = None) -> tuple[Plante
 
 
 def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
-    for question, mutants in QUESTIONS.items():
-        for mutant in mutants:
+    for question, audited in AUDITED.items():
+        for mutant in audited.mutants:
             yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
     for stream in STREAM_MUTANTS:
         yield PlantedFault("stream", stream.name, stream.layer, stream.is_rejected)

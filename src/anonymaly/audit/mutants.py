@@ -26,6 +26,8 @@ class Mutant:
         Makes the case anew, so that a variant that remembers something starts without a memory.
     fit_samples : int
         How many answers the layer ``fit`` takes, where that is the one.
+    samples : int
+        How many answers the layer ``bound`` takes, where that is the one.
 
     Examples
     --------
@@ -38,20 +40,21 @@ class Mutant:
     layer: Layer
     build: Callable[[], Case]
     fit_samples: int = 100_000
+    samples: int = 4_000
 
-    def audit(self, *, seed: int = 0, samples: int = 50_000) -> AuditReport:
+    def audit(self, *, seed: int = 0, samples: int | None = None) -> AuditReport:
         """Run the layer that must reject it, without asking for power: its fault alone must give it away."""
         return audit(
             self.build(),
             seed=seed,
             layers=[self.layer],
-            samples=samples,
+            samples=self.samples if samples is None else samples,
             fit_samples=self.fit_samples,
             alarm=ALARM,
             power=None,
             thorough=False,
         )
 
-    def is_rejected(self, *, seed: int = 0, samples: int = 50_000) -> bool:
+    def is_rejected(self, *, seed: int = 0, samples: int | None = None) -> bool:
         """Say whether its layer rejects it."""
         return self.audit(seed=seed, samples=samples).rejected_by(self.layer)

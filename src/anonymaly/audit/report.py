@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy.typing as npt
@@ -32,12 +32,12 @@ class Finding:
     ``power`` findings are about the audit: they fail when it could not have seen a violation.
     """
 
-    layer: Layer
+    layer: str
     check: str
     passed: bool
     words: str
     power: bool = False
-    numbers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data."""
@@ -63,7 +63,7 @@ class AuditReport:
         """Whether no violation was found and the audit was able to find one."""
         return all(finding.passed for finding in self.findings)
 
-    def rejected_by(self, layer: Layer) -> bool:
+    def rejected_by(self, layer: str) -> bool:
         """Say whether a layer found a violation; an audit without power has found none."""
         return any(not item.passed and not item.power for item in self.findings if item.layer == layer)
 
@@ -86,6 +86,7 @@ def audit(
     seed: int = 0,
     layers: Iterable[Layer] = LAYERS,
     rounds: int = 3,
+    most_pairs: int | None = None,
     samples: int = 1_000_000,
     fit_samples: int = 100_000,
     alarm: float = 1e-6,
@@ -104,10 +105,13 @@ def audit(
         Which testers to run.
     rounds : int
         How many invented tables the replay layer changes, besides the case's own and the empty one.
+    most_pairs : int, optional
+        How many pairs are replayed at most: the first, which is the worst, and others of all kinds.
     samples, fit_samples : int
-        How many answers confirm the bound on each table, and how many are fitted.
+        How many answers confirm the bound on each table, and how many are fitted: some of the same.
     alarm : float
-        The chance that a question that keeps its promise is rejected, all layers together.
+        The chance that a question that keeps its promise is rejected, all layers together. Answers are used
+        twice, but the chances of two errors add up whether or not they depend on each other.
     power : float or None
         Which part of ε the bound must see on a tight pair; None asks for nothing, as with few samples.
     thorough : bool
@@ -124,23 +128,56 @@ def audit(
     wanted = tuple(layers)
     findings: list[Finding] = []
     if "replay" in wanted:
-        findings += _replay(case, seed, rounds, power, thorough=thorough)
+        pairs = _some(case.pairs(seed=seed, rounds=rounds), most_pairs)
+        # Some of the pairs need not reach what all of them reach.
+        reached = power is not None and most_pairs is None
+        findings += _replay(case, pairs, seed, reached=reached, thorough=thorough)
     if "ledger" in wanted:
         findings.append(_ledger(case))
-    if "fit" in wanted:
-        findings += _fit(case, seed, fit_samples)
+    fits = "fit" in wanted and (case.law or case.outcomes) is not None
+    confirmed = samples + samples // 4 if "bound" in wanted else 0
+    drawn = _Answers(case, seed, max(confirmed, fit_samples if fits else 0))
+    if fits:
+        findings += _fit(case, drawn, fit_samples)
     if "bound" in wanted and case.outcomes is not None:
         findings += _exact(case, seed, rounds)
     if "bound" in wanted:
         # The two fits may be wrong once in a milliard each; the bound has what is left.
-        findings += _bound(case, seed, samples, alarm - 2 * ACCEPTED, power)
+        findings += _bound(case, drawn, confirmed, alarm - 2 * ACCEPTED, power)
     return AuditReport(case.name, tuple(findings))
 
 
-def _replay(case: Case, seed: int, rounds: int, power: float | None, *, thorough: bool) -> list[Finding]:
+@dataclass(frozen=True)
+class _Answers:
+    """Answers on the two tables of the worst pair, drawn when they are first asked for."""
+
+    case: Case
+    seed: int
+    most: int
+
+    @cached_property
+    def of(self) -> tuple[npt.NDArray[Any] | str, ...]:
+        """The answers on either table, or what the question failed with."""
+        return tuple(
+            _sampled(self.case, records, self.most, 4 * self.seed + place)
+            for place, records in enumerate(self.case.worst_pair)
+        )
+
+
+def _some(pairs: Iterator[Pair], most: int | None) -> Iterator[Pair]:
+    """Yield the first pair, and others evenly from all the rest: they are listed by what was changed."""
+    found = [] if most is None else list(pairs)
+    if most is None or len(found) <= most:
+        yield from found or pairs
+        return
+    step = (len(found) - 1) / (most - 1)
+    yield from (found[round(place * step)] for place in range(most))
+
+
+def _replay(case: Case, pairs: Iterable[Pair], seed: int, *, reached: bool, thorough: bool) -> list[Finding]:
     replays: list[Replay] = []
     known: dict[int, Run] = {}  # tables are shared between pairs, and live as long as the replays do
-    for pair in case.pairs(seed=seed, rounds=rounds):
+    for pair in pairs:
         replays.append(replay(case, pair, seed=seed, first=known.get(id(pair.first))))
         known[id(pair.first)] = replays[-1].first
         if not (thorough or replays[-1].clean):
@@ -158,7 +195,7 @@ def _replay(case: Case, seed: int, rounds: int, power: float | None, *, thorough
     if failed:
         words = f"failed on {len(failed)} tables, first with {failed[0].first.failure}"
         findings.append(Finding("replay", "answers every table", False, words))
-    if case.tight and power is not None and not failed:
+    if case.tight and reached and not failed:
         findings += [_reach(case, replays, stage) for stage in case.sensitivity]
     return findings
 
@@ -186,18 +223,17 @@ def _ledger(case: Case) -> Finding:
     return Finding("ledger", "same but for chance", not differences, words)
 
 
-def _fit(case: Case, seed: int, samples: int) -> list[Finding]:
+def _fit(case: Case, drawn: _Answers, samples: int) -> list[Finding]:
     findings = []
-    for place, (side, records) in enumerate(zip(("first", "second"), case.worst_pair, strict=True)):
-        answers = _sampled(case, records, samples, 4 * seed + place)
+    for side, answers, records in zip(("first", "second"), drawn.of, case.worst_pair, strict=True):
         if isinstance(answers, str):
             return [Finding("fit", f"law on the {side} table", False, answers)]
+        fitted = answers[:samples]
         if case.outcomes is not None:
-            fit = fit_outcomes(answers.tolist(), case.outcomes(records))
-        elif case.law is not None:
-            fit = fit_integers(answers, case.law(records))
+            fit = fit_outcomes(fitted.tolist(), case.outcomes(records))
         else:
-            return []
+            assert case.law is not None  # noqa: S101 - checked by the caller
+            fit = fit_integers(fitted, case.law(records))
         findings.append(
             Finding("fit", f"law on the {side} table", fit.fits, str(fit), numbers={"p_value": fit.p_value})
         )
@@ -207,7 +243,7 @@ def _fit(case: Case, seed: int, samples: int) -> list[Finding]:
 def _exact(case: Case, seed: int, rounds: int) -> list[Finding]:
     """Compute the loss on every pair, from laws that are known exactly."""
     assert case.outcomes is not None  # noqa: S101 - checked by the caller
-    claimed, worst, count = float(case.query.epsilon), 0.0, 0
+    claimed, worst, count = case.claimed, 0.0, 0
     for pair in case.pairs(seed=seed, rounds=rounds):
         first, second = case.outcomes(pair.first), case.outcomes(pair.second)
         worst = max(worst, exact_loss(first, second))
@@ -220,16 +256,12 @@ def _exact(case: Case, seed: int, rounds: int) -> list[Finding]:
     return [Finding("bound", "exact loss", passed, words, numbers={"claimed": claimed, "exact": worst})]
 
 
-def _bound(case: Case, seed: int, samples: int, alarm: float, power: float | None) -> list[Finding]:
-    claimed = float(case.query.epsilon)
-    total = samples + samples // 4
-    first, second = (
-        _sampled(case, records, total, 4 * seed + place)
-        for place, records in enumerate(case.worst_pair, start=2)
-    )
+def _bound(case: Case, drawn: _Answers, count: int, alarm: float, power: float | None) -> list[Finding]:
+    claimed = case.claimed
+    first, second = drawn.of
     if isinstance(first, str) or isinstance(second, str):
         return [Finding("bound", "loss", False, first if isinstance(first, str) else str(second))]
-    bound = loss_bound(first, second, alarm=alarm, direction=case.direction)
+    bound = loss_bound(first[:count], second[:count], alarm=alarm, direction=case.direction)
     numbers = {"claimed": claimed, "at_least": bound.epsilon}
     findings = [
         Finding("bound", "loss", not bound.violates(claimed), bound.finding(claimed), numbers=numbers)

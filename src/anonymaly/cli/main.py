@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from anonymaly.ask.catalogue import QUESTIONS, foreign, origin
 from anonymaly.cli.completion import Completion
-from anonymaly.cli.output import err, say_json
+from anonymaly.cli.output import err, print_in_any_locale, say_json
 from anonymaly.core.suggestions import guess
 from anonymaly.errors import AnonymalyError, InputError
 from anonymaly.version import __version__
@@ -35,6 +35,7 @@ COMMANDS = {
     "ledger": "anonymaly.cli.ledger:ledger",
     "amend": "anonymaly.cli.amend:amend",
     "inspect": "anonymaly.cli.inspect:inspect",
+    "audit": "anonymaly.cli.audit:audit",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }
@@ -148,6 +149,7 @@ def _begin_log() -> None:
 
 def run() -> None:
     """Run the program; exit code 0 done, 1 refused or failed, 2 bad input or place, 130 interrupted."""
+    print_in_any_locale()
     try:
         _begin_log()
         app()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -72,4 +73,16 @@ def say(text: str) -> None:
 
 def say_json(data: Mapping[str, Any]) -> None:
     """Print one JSON document, and nothing else, on standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # of a locale without all letters, or half of a letter: JSON has a spelling
+        text = json.dumps(data, indent=2)
+    typer.echo(text)
+
+
+def print_in_any_locale() -> None:
+    """Spell out letters that the locale does not have: an answer that was paid for must be printed."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -12,9 +12,16 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from anonymaly.core.forks import at_fork
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+# numba compiles in one thread at a time; a child could never compile if it were born meanwhile.
+_LOCK: Any = global_compiler_lock
+at_fork("compiler", before=_LOCK.acquire, in_parent=_LOCK.release, in_child=_LOCK.release)
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -112,13 +112,21 @@ class PartialFile:
                 os.close(descriptor)
                 os.unlink(name)
                 descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-            with contextlib.suppress(OSError):  # a disk without locks: nobody sweeps there
-                _lock(descriptor, wait=True)
-            if os.path.lexists(name):
-                break
+            try:
+                with contextlib.suppress(OSError):  # a disk without locks: nobody sweeps there
+                    _lock(descriptor, wait=True)
+                if os.path.lexists(name):
+                    self._path: Path | None = Path(name)
+                    self.file: BinaryIO = os.fdopen(descriptor, "wb")
+                    return
+            except BaseException:
+                # Nobody else could: it is locked as long as it is open here.
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
+                raise
             os.close(descriptor)  # swept between its making and its lock
-        self._path: Path | None = Path(name)
-        self.file: BinaryIO = os.fdopen(descriptor, "wb")
 
     def appear(self, path: Path) -> None:
         """Write the file to the disk and give it its name, replacing any file of that name."""
@@ -145,7 +153,9 @@ class PartialFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.discard()
+        # What cannot be removed is swept later, and must not hide what went wrong before.
+        with contextlib.suppress(*([] if kind is None else [OSError])):
+            self.discard()
 
 
 def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:

@@ -16,7 +16,7 @@ from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
 from anonymaly.engine.encodings import read_text_file
 from anonymaly.engine.reading import Reading
-from anonymaly.engine.source import Source
+from anonymaly.engine.source import Source, same_wherever
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
 
@@ -104,7 +104,7 @@ class Dataset:
         rows: int | None = None,
         stand_in: Any = None,
     ) -> None:
-        self.stand_in = stand_in
+        self.stand_in = same_wherever(stand_in)  # rehearsals open it, from whatever folder
         self.declaration = Declaration.read(
             name=name,
             columns=columns,

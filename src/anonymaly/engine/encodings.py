@@ -123,4 +123,9 @@ def _decoder(encoding: Encoding, start: bytes) -> Callable[[bytes, bool], str]:
 
 def exact_paths(files: Sequence[str]) -> list[str]:
     """Return files with brackets and stars in their names escaped, so that they are not patterns."""
-    return [glob.escape(file) for file in files]
+    return [glob.escape(for_engine(file)) for file in files]
+
+
+def for_engine(path: str) -> str:
+    """Return a path as the embedded engine reads it: in UTF-8, whatever Python takes from the locale."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")

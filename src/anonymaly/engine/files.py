@@ -36,6 +36,16 @@ def find_files(path: str) -> list[str]:
     return sorted(glob.glob(path)) if glob.has_magic(path) else []
 
 
+def wherever(path: str) -> str:
+    """Return a path, or a pattern, that names the same files after a change of the working folder."""
+    if os.path.isabs(path):
+        return path
+    here = os.getcwd()
+    # Only what was written is a pattern, not the folder that it happens to be written in.
+    pattern = glob.has_magic(path) and not os.path.exists(path)
+    return os.path.join(glob.escape(here) if pattern else here, path)
+
+
 def kind_of_files(path: str) -> FileKind:
     """Return the kind of the files that a path names, by their ending, or raise an error if it is unknown."""
     matches = find_files(path)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING
 
 from anonymaly.core.extras import require
@@ -40,6 +41,17 @@ def of_address(url: str) -> Engine:
     """Return the engine of a database URL."""
     scheme = url.partition("://")[0]
     return named(SCHEMES.get(scheme, scheme))
+
+
+def wherever(url: str) -> str:
+    """Return an address that means the same after a change of the working folder, if it names a file."""
+    scheme, separator, rest = url.partition("://")
+    name, here = rest.partition("?")[0], os.getcwd()
+    # Without a host, a login or an engine's own words such as :memory:; and addresses escape nothing.
+    is_relative = bool(name) and not name.startswith("/") and not set(name) & set(":@")
+    if scheme != "duckdb" or not is_relative or set(here) & set("?#"):
+        return url
+    return f"{scheme}{separator}{here}/{rest}"
 
 
 def embedded() -> DuckDB:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
-from anonymaly.engine.encodings import TextFile, exact_paths, in_utf_8
+from anonymaly.engine.encodings import TextFile, exact_paths, for_engine, in_utf_8
 from anonymaly.engine.files import (
     FileKind,
     columns_in_milliseconds,
@@ -22,6 +22,7 @@ from anonymaly.engine.files import (
     find_files,
     kind_of_files,
     refuse_wide_files,
+    wherever,
 )
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.reading import Reading
@@ -167,10 +168,12 @@ class Source:
         if isinstance(source, str | os.PathLike) and "://" not in os.fsdecode(source):
             path = os.fsdecode(source)
             self._file_kind = kind_of_files(path)
+            # It is opened later, and by forked children again: by then the working folder may be another.
+            path = wherever(path)
             return self._with_table(path, "a DuckDB file") if self._file_kind == "database" else path
         if isinstance(source, str):
             lookup.refuse_unusable(source.partition("://")[0])
-            return self._with_table(source, "a database URL")
+            return self._with_table(lookup.wherever(source), "a database URL")
         if is_ibis_table(source):
             lookup.refuse_unusable(source.get_backend().name)
             return source
@@ -217,7 +220,7 @@ class Source:
         engine = lookup.embedded()
         match self._file_kind:
             case "database":
-                return engine.open_database(source, self._table_name)
+                return engine.open_database(for_engine(source), self._table_name)
             case "text":
                 files, names, delimiter = self._read_header()
                 return engine.open_text(files, names, delimiter, line_breaks=self._line_breaks)
@@ -233,6 +236,14 @@ class Source:
         """Return the text files in UTF-8, the names of their columns, and their delimiter."""
         files = in_utf_8(find_files(self._source), self._file.encoding)
         return exact_paths(files), *common_header(files, self._file.delimiter)
+
+
+def same_wherever(source: Any) -> Any:
+    """Return a source that means the same after a change of the working folder."""
+    if not isinstance(source, str | os.PathLike):
+        return source
+    text = os.fsdecode(source)
+    return lookup.wherever(text) if "://" in text else wherever(text)
 
 
 def read_sample(

@@ -7,11 +7,12 @@ literal removed.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from typing import TYPE_CHECKING
+
+from anonymaly.core.forks import at_fork
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -21,13 +22,22 @@ if TYPE_CHECKING:
 _LOCK = threading.RLock()
 
 
-def _fresh_lock() -> None:
-    # A child of a fork must not wait for a thread that it does not have.
+def _before_fork() -> None:
+    # The child has a copy of the engine: one that is in the middle of a statement would wait for ever.
+    _LOCK.acquire()
+
+
+def _after_in_parent() -> None:
+    _LOCK.release()
+
+
+def _after_in_child() -> None:
+    # A fresh one, whatever this thread held of it.
     global _LOCK  # noqa: PLW0603
     _LOCK = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_fresh_lock)
+at_fork("table", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)
 
 
 def one_at_a_time() -> AbstractContextManager[bool]:
@@ -86,12 +96,12 @@ def _stop_if_interrupted(problem: BaseException, expression: ir.Expr) -> None:
 
 def statement_template(expression: ir.Expr) -> str:
     """Return the SQL of an expression, as its engine reads it, with every literal replaced by ``?``."""
-    # Imported when a statement fails, so that code which only names EngineFailure does not wait for them.
-    import ibis  # noqa: PLC0415
-    import sqlglot  # noqa: PLC0415
-    import sqlglot.expressions as sql  # noqa: PLC0415
-
     try:
+        # Imported when a statement fails, so that code which only names EngineFailure does not wait for them.
+        import ibis  # noqa: PLC0415
+        import sqlglot  # noqa: PLC0415
+        import sqlglot.expressions as sql  # noqa: PLC0415
+
         dialect = expression.get_backend().dialect
         tree = sqlglot.parse_one(str(ibis.to_sql(expression)), read=dialect)
         for literal in list(tree.find_all(sql.Literal, sql.Boolean)):

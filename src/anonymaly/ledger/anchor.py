@@ -183,7 +183,8 @@ class Anchor:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(descriptor)
+            with suppress(OSError):  # the lock ends with the process at the latest, and nothing is lost
+                os.close(descriptor)
 
 
 def behind(problem: str) -> LedgerBehindAnchor:

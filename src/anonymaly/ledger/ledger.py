@@ -49,7 +49,7 @@ class Ledger(OwnersPart):
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        weakref.finalize(self, Session.close, session)
+        weakref.finalize(self, Session.drop, session)
 
     @classmethod
     def open(cls, location: str | Path, *, anchor: str | Path | None = None, create: bool = True) -> Ledger:
@@ -143,8 +143,11 @@ class Ledger(OwnersPart):
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._session.give_up()
 
     def __repr__(self) -> str:
         return f"Ledger({self.location!r})"

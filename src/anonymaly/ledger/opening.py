@@ -48,7 +48,7 @@ def connect(
             with suppress(LedgerError):
                 session.write(write_checkpoint, checked)
     except BaseException:
-        session.close()
+        session.give_up()
         raise
     return session
 
@@ -65,7 +65,7 @@ def connect_to_read(location: str | Path, anchor: str | Path | None) -> Session:
     try:
         session.read(_refuse_if_behind, Anchor(Path(anchor)))
     except BaseException:
-        session.close()
+        session.give_up()
         raise
     return session
 

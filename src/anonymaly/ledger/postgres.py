@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -105,7 +106,8 @@ class PostgresBackend:
         except DBAPIError as error:
             raise self.translate(error) from None
         finally:
-            engine.dispose()
+            with suppress(Exception):  # the tables are there or not, whether the connection closes or not
+                engine.dispose()
 
     def head_query(self) -> HeadQuery:
         """Lock the head row: entries are chained one after another."""

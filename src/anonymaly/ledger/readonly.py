@@ -85,7 +85,7 @@ class SqliteCopy(SqliteBackend):
 def _reading_engine(path: Path) -> sa.Engine:
     def connect() -> sqlite3.Connection:
         # immutable: neither locked nor looked for a journal, which only a writable folder would allow.
-        address = f"file:{quote(str(path))}?mode=ro&immutable=1"
+        address = f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
         return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
 
     engine = sa.create_engine(

@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from anonymaly.core.forks import at_fork
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
 from anonymaly.ledger.anchor import Anchor, Anchored
 from anonymaly.ledger.epoch import read_terms
@@ -133,8 +134,30 @@ class Session:
         """Close the connection; a closed session refuses work."""
         with self._gate:
             self._closed = True
-            self._engine.dispose()
-            self.backend.close()
+            try:
+                self._engine.dispose()
+            finally:
+                self.backend.close()
+
+    def drop(self) -> None:
+        """Close it when its ledger is garbage, without waiting.
+
+        Python may find that out inside another ledger's transaction, in any thread. Nobody but a fork can be
+        at this gate then; it closes the connection, and waits for the other ledger.
+        """
+        self._closed = True
+        if self._gate.acquire(blocking=False):
+            try:
+                for close in (self._engine.dispose, self.backend.close):
+                    with suppress(Exception):  # nobody is there to see it
+                        close()
+            finally:
+                self._gate.release()
+
+    def give_up(self) -> None:
+        """Close it because something else went wrong, which a failure to close must not hide."""
+        with suppress(Exception):
+            self.close()
 
     def _repeat(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -148,6 +171,13 @@ class Session:
                 broken = error.connection_invalidated and reconnects <= MOST_RECONNECTS
                 if not (broken or (self.backend.busy(error) and time.monotonic() < deadline)):
                     raise self.backend.translate(error) from None
+            except OSError as error:
+                raise LedgerError(
+                    f"the system refused to read or write it: {self.backend.describe()}"
+                    f" ({type(error).__name__})",
+                    field="ledger",
+                    next_step="Check the disk's health, then ask again: no question is charged twice.",
+                ) from None
             except (UnicodeDecodeError, json.JSONDecodeError):
                 # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
                 raise LedgerDamaged(
@@ -197,7 +227,13 @@ _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
 def open_sessions() -> list[Session]:
     """Return the sessions of this process that are not closed."""
-    return [session for session in _sessions if not session.closed]
+    return [session for session in _all_sessions() if not session.closed]
+
+
+def _all_sessions() -> list[Session]:
+    while True:
+        with suppress(RuntimeError):  # another thread opened one at this moment
+            return list(_sessions)
 
 
 _abandoned: list[sa.Pool] = []
@@ -205,7 +241,7 @@ _forking: list[Session] = []
 
 
 def _before_fork() -> None:
-    for session in list(_sessions):
+    for session in _all_sessions():
         session.before_fork()
         _forking.append(session)
 
@@ -215,5 +251,4 @@ def _after_fork() -> None:
         _forking.pop().after_fork()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+at_fork("ledger", before=_before_fork, in_parent=_after_fork, in_child=_after_fork)

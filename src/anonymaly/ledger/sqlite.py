@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sqlite3
@@ -114,7 +115,8 @@ class SqliteBackend:
                 for statement in statements().values():
                     connection.exec_driver_sql(statement)
                 connection.execute(heads.insert().values(id=1, format=FORMAT, **first_head().to_dict()))
-            engine.dispose()  # the last connection folds the journal into the file
+            _fold_journal(engine)
+            engine.dispose()
             with suppress(FileExistsError):  # another process was first, and its ledger is the ledger
                 os.link(private, self._path)
             sync_folder(self._path.parent)
@@ -127,9 +129,10 @@ class SqliteBackend:
                 next_step="Choose a directory on a local disk that you may write to.",
             ) from None
         finally:
-            engine.dispose()
+            # What cannot be closed or removed, as on a disk that cannot be written, must not hide the error.
+            with suppress(Exception):
+                engine.dispose()
             for suffix in ("", "-wal", "-shm", "-journal"):
-                # On a disk that cannot be written there is nothing to remove, and the error above must stay.
                 with suppress(OSError):
                     private.with_name(private.name + suffix).unlink()
 
@@ -143,7 +146,15 @@ class SqliteBackend:
 
     def confirm(self) -> None:
         """Refuse to write into a file deleted or replaced while open: those charges would be lost."""
-        if identity_of(self._path) != self._identity:
+        try:
+            found = _identity(self._path)
+        except OSError as error:
+            raise LedgerError(
+                f"cannot be looked at: {self._path} ({type(error).__name__})",
+                field="ledger",
+                next_step="Check the disk's health, then ask again: no question is charged twice.",
+            ) from None
+        if found != self._identity:
             raise LedgerDamaged(
                 f"was deleted or replaced while it was open: {self._path}", field="ledger", next_step=RESTORE
             )
@@ -218,10 +229,18 @@ class SqliteBackend:
 
 def identity_of(path: Path) -> tuple[int, int] | None:
     """Return what tells one file from another, whatever its name, or None if there is none."""
+    try:
+        return _identity(path)
+    except OSError:
+        return None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the same; raise an error if the disk does not say."""
     # stat, never open: closing any descriptor of the file would drop SQLite's locks in this process.
     try:
         status = path.stat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_dev, status.st_ino
 
@@ -236,7 +255,7 @@ def writing_engine(path: Path) -> sa.Engine:
 
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
-            f"file:{quote(str(path))}?mode=rw",
+            f"file:{quote(os.fsencode(path))}?mode=rw",
             uri=True,
             timeout=PATIENCE_SECONDS,
             isolation_level=None,  # or the driver would begin transactions of its own
@@ -274,6 +293,23 @@ def _set_up(connection: sqlite3.Connection, _record: object) -> None:
             field="ledger",
             next_step="Use a SQLite that does, or PostgreSQL.",
         )
+
+
+def _fold_journal(engine: sa.Engine) -> None:
+    """Bring all that is in the journal into the file, or raise; the file is given its name without it.
+
+    Closing the last connection does the same, but says nothing if the disk refuses: what got its name would
+    then be an empty file.
+    """
+    with contextlib.closing(engine.raw_connection()) as connection:
+        try:
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            row = cursor.fetchone()
+        except sqlite3.Error as error:
+            raise DBAPIError("wal_checkpoint", None, error) from None
+    if row is None or row[0]:
+        raise OSError("the journal is in use")
 
 
 def _begin(connection: sa.Connection) -> None:

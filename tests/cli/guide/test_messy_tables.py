@@ -148,6 +148,9 @@ def test_the_guided_path_reads_every_column_as_a_person_would(
     assert terminal.program.returncode == 0, transcript
     assert len(asked) < 45, "sixty columns must not need sixty questions"
     assert "Nothing is open" in transcript
+    # What ε means is rounded up, and said of whom it is true.
+    assert "knows every other row" in transcript
+    assert "ε = 1: 73.2%" in transcript
     manifest = Manifest.load(folder / f"{name}.yaml")
     dataset, columns = manifest.dataset(folder), list(manifest.columns)
     assert [line for line in dataset.check() if line.problem] == []

@@ -118,6 +118,17 @@ def test_a_picture_has_a_bar_for_each_named_part_and_no_markup_of_the_records(mo
     assert "&lt;b&gt;age" in page
 
 
+def test_all_numbers_together_are_no_pair_in_words_or_picture() -> None:
+    model = model_of()
+    assert model.method.parameters()["sketches"] > 0
+    (reason,) = reasons = model.reasons([{**USUAL, "age": 75.0, "pay": 25_000.0}], named=20)
+    together = next(part for part in reason.parts if len(part.columns) > 2)
+    assert together.columns == ("age", "pay", "seen")
+    assert together.words.startswith("all numbers together (age, pay, seen): ")
+    assert "all numbers together" in reasons.svg()
+    assert "age with pay" not in reasons.svg()
+
+
 def test_models_of_marginals_have_reasons_too_and_distances_have_none() -> None:
     table = am.Dataset(
         records()[["age", "pay"]], name="t", columns={n: COLUMNS[n] for n in ("age", "pay")}, public=True

@@ -11,10 +11,13 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, get_args
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
@@ -264,11 +267,17 @@ def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
     return dataclasses.replace(count_case(epsilon="0.5", **options), dataset_type=kind)
 
 
+MANY = 50_000  # answers, of which each takes microseconds
+
+COUNT_CASES: tuple[ListedCase, ...] = tuple(
+    ListedCase(partial(count_case, adjacency=adjacency, max_rows=rows), samples=20_000, fit_samples=10_000)
+    for adjacency, rows in product(get_args(Adjacency), (None, 3))
+)
 COUNT_MUTANTS: tuple[Mutant, ...] = (
     Mutant("noise scale × 0.9", "fit", lambda: _scaled(Fraction(9, 10))),
     Mutant("noise scale × 1.1", "fit", lambda: _scaled(Fraction(11, 10))),
-    Mutant("noise scale × 0.5", "bound", lambda: _scaled(Fraction(1, 2))),
-    Mutant("sensitivity 1 for 3 rows", "bound", _sensitivity_one),
+    Mutant("noise scale × 0.5", "bound", lambda: _scaled(Fraction(1, 2)), samples=MANY),
+    Mutant("sensitivity 1 for 3 rows", "bound", _sensitivity_one, samples=MANY),
     Mutant("max_rows ignored", "replay", lambda: _of_dataset(_Untruncated, max_rows=3)),
     Mutant("float Laplace", "fit", lambda: _released(_float_laplace)),
     Mutant(
@@ -277,12 +286,12 @@ COUNT_MUTANTS: tuple[Mutant, ...] = (
         lambda: _released(lambda count, rate, noise: round(_float_laplace(count, rate, noise))),
     ),
     Mutant("noise reused for a second answer", "replay", _reused),
-    Mutant("fixed seed", "bound", lambda: _released(_fixed_seed)),
+    Mutant("fixed seed", "bound", lambda: _released(_fixed_seed), samples=MANY),
     Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
     Mutant("noise from elsewhere", "replay", lambda: _released(_own_source)),
     Mutant("filter from data", "replay", lambda: _summarised(_filter_from_data)),
     Mutant("bounds from data", "replay", _bounds_from_data),
-    Mutant("exact zero when empty", "bound", lambda: _released(_zero_when_empty)),
+    Mutant("exact zero when empty", "bound", lambda: _released(_zero_when_empty), samples=MANY),
     Mutant("early exit", "replay", lambda: _released(_early_exit)),
     Mutant("exception on empty", "replay", lambda: _summarised(_exception_on_empty)),
     Mutant("exception on empty, in the ledger", "ledger", lambda: _summarised(_exception_on_empty)),
@@ -295,5 +304,5 @@ COUNT_MUTANTS: tuple[Mutant, ...] = (
         lambda: _summarised(lambda real, table, released: real(table.limit(3), released)),
     ),
     Mutant("NaN passes", "replay", lambda: _of_dataset(_WithNaN)),
-    Mutant("charged once for two answers", "bound", lambda: _released(_charged_once)),
+    Mutant("charged once for two answers", "bound", lambda: _released(_charged_once), samples=MANY),
 )

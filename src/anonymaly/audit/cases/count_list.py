@@ -12,12 +12,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
 from anonymaly.audit.cases.count import COLUMNS, RECORDS
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
@@ -221,22 +223,36 @@ def _only_where_somebody_is(counts: list[int], rate: Fraction, noise: Noise) -> 
     return [count + noise.two_sided_geometric(rate) if count else 0 for count in counts]
 
 
+MANY = 10_000
+
+COUNT_LIST_CASES: tuple[ListedCase, ...] = tuple(
+    ListedCase(
+        partial(count_list_case, filters=filters, adjacency=adjacency, max_rows=rows),
+        # Where two persons of two rows change places the loss is spread over many answers.
+        samples=60_000 if rows and adjacency == "replace" else 12_000,
+    )
+    for adjacency in get_args(Adjacency)
+    for filters, rows in ((APART, None), (APART, 2), (OVERLAPPING, None), (UNDECLARED, None))
+)
 COUNT_LIST_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "overlapping filters charged once",
         "bound",
         lambda: _broken(_at_twice_the_rate, filters=OVERLAPPING),
+        samples=MANY,
     ),
     Mutant(
         "a replaced record counted in one filter only",
         "bound",
         lambda: _broken(_at_twice_the_rate, adjacency="replace"),
+        samples=MANY,
     ),
     Mutant(
         "undeclared values forgotten when filters are compared",
         "bound",
         lambda: _broken(_at_twice_the_rate, filters=UNDECLARED),
+        samples=MANY,
     ),
-    Mutant("one draw for all counts of a list", "bound", lambda: _broken(_one_draw_for_all)),
+    Mutant("one draw for all counts of a list", "bound", lambda: _broken(_one_draw_for_all), samples=MANY),
     Mutant("empty counts of a list without noise", "replay", lambda: _broken(_only_where_somebody_is)),
 )

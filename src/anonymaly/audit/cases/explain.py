@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import chain, product
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
 from anonymaly.audit.cases.choice import choice_law
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.audit.replay import equal
@@ -34,9 +36,10 @@ from anonymaly.questions.explain.query import Explain
 from anonymaly.questions.explain.summary import Summary
 from anonymaly.questions.explain.value import Context
 
-AuditedSearch = Literal["exact", "breadth_first"]
+AuditedSearch = Literal["exact", "uniform", "random_walk", "depth_first", "breadth_first"]
 Row = tuple[str, str, int]
 Law = dict[str, float]
+Known = Callable[[str, Collection[str], Mapping[str, int]], set[str]]  # what may be visited after the first
 Release = Callable[[Summary, ExplainBinding, Noise], Context | None]
 
 NOTHING = "nothing"  # the one constant outcome
@@ -51,6 +54,7 @@ RECORD_PAY = 90
 RECORD = {"job": "Nurse", "city": "Oslo", "pay": RECORD_PAY}
 # So few that the law can be written down, and that missing every valid start is seen.
 SAMPLES, STARTS, TRIES = 2, 2, 4
+MANY_TRIES = 40  # of a search that has nothing but blind draws: with few it hardly ever has a choice
 
 
 def _rows(job: str, city: str, pays: Sequence[int]) -> tuple[dict[str, Any], ...]:
@@ -120,7 +124,7 @@ def explain_case(
         The charge.
     adjacency : {"add_remove", "replace"}
         What a neighbour is.
-    search : {"exact", "breadth_first"}
+    search : {"exact", "uniform", "random_walk", "depth_first", "breadth_first"}
         The search.
     kind : type
         The question's type: ``Explain``, or a broken variant of it.
@@ -139,20 +143,17 @@ def explain_case(
         search=search,
         samples=SAMPLES,
         starts=STARTS,
-        tries=TRIES,
+        tries=MANY_TRIES if search == "uniform" else TRIES,
         rule="groups",
         epsilon=epsilon,
     )
-    spread = 1 if adjacency == "add_remove" else 2  # Lemma 1, with a row for a person
-    draws = 1 if search == "exact" else SAMPLES + 1  # a choice among the starts, one more, and the last
+    draws, spread = _draws(search), _spread(adjacency)
     rate = float(to_fraction(query.cost) / Fraction(draws * spread))
 
     def outcomes(records: Database) -> Outcomes:
-        """Judge every context by hand and draw among the valid ones: Lemmas 3, 4 and 7."""
+        """Judge every context by hand and draw among the valid ones: Lemmas 3 to 7."""
         utilities = _valid(records)
-        if not utilities:
-            return {NOTHING: 1.0}
-        return choice_law(utilities, rate) if search == "exact" else _breadth_first(utilities, rate)
+        return LAWS[search](utilities, rate) if utilities else {NOTHING: 1.0}
 
     return ExplainCase(
         name=f"explain, {search}, records, {adjacency}, ε = {query.epsilon}",
@@ -162,13 +163,24 @@ def explain_case(
         # The rest of the summary decides which contexts are valid, which neighbours have in common.
         sensitivity={"context": Sensitivity(spread, _change_of_counts)},
         worst_pair=_worst_pair(search, adjacency),
-        # One draw between two contexts loses all of ε (Lemma 2); three after a blind start do not here.
+        # One draw between two contexts loses all of ε (Lemma 2); what begins blindly does so in no answer, or
+        # in a rare one.
         tight=search == "exact",
         outcomes=outcomes,
         adjacency=adjacency,
         rules={"groups": SameContexts()},
         valid_contexts=_valid_contexts,
     )
+
+
+def _draws(search: AuditedSearch) -> int:
+    """Return how often utility is drawn by: where it steers, for a start, one more visit, and at the end."""
+    return SAMPLES + 1 if search in STEERED else 1
+
+
+def _spread(adjacency: Adjacency) -> int:
+    """Return how far apart one person moves two utilities: Lemma 1, with a row for a person."""
+    return 1 if adjacency == "add_remove" else 2
 
 
 def _written(stage: Stage) -> Stage:
@@ -187,10 +199,13 @@ def _change_of_counts(first: _Seen, second: _Seen) -> float:
 
 def _worst_pair(search: AuditedSearch, adjacency: Adjacency) -> tuple[Database, Database]:
     clerk, doctor = _rows("Clerk", "Oslo", [11]), _rows("Doctor", "Turin", [11])
-    if search == "exact":
+    if search in ("exact", "uniform"):
         # From a tie of two contexts to a lead of the clerks', by one record, or by two where another leaves.
         table = (*DOCTORS, *RECORDS)
         return table, (*(table if adjacency == "add_remove" else table[:-1]), *clerk)
+    if search == "random_walk":
+        # From a tie of two contexts that are neighbours to a lead of one of them.
+        return RECORDS, (*(RECORDS if adjacency == "add_remove" else RECORDS[:-1]), *doctor)
     # From a tie of three of four contexts, which have neighbours, to a lead of one that was not the first.
     table = (*RECORDS, *doctor)
     return (*table, *clerk), (*table, *(clerk if adjacency == "add_remove" else ()), *doctor)
@@ -235,29 +250,57 @@ def _valid_contexts(question: Any, records: Database) -> Collection[str]:
     return frozenset(_valid(records))
 
 
-def _breadth_first(utilities: Mapping[str, int], rate: float) -> Law:
+CONTEXTS = math.prod(2 ** (len(values) - 1) for values in VALUES.values())
+
+
+def _uniform(utilities: Mapping[str, int], rate: float) -> Law:
+    """Return the law of blind draws until two valid contexts are found, and of the draw between them."""
+    found: dict[frozenset[str], float] = {frozenset(): 1.0}
+    for _ in range(MANY_TRIES):
+        after: dict[frozenset[str], float] = {}
+        for held, chance in found.items():
+            fresh = [] if len(held) == SAMPLES else [bits for bits in utilities if bits not in held]
+            after[held] = after.get(held, 0.0) + chance * (1 - len(fresh) / CONTEXTS)
+            for bits in fresh:
+                after[held | {bits}] = after.get(held | {bits}, 0.0) + chance / CONTEXTS
+        found = after
+    return _last([(set(held), chance) for held, chance in found.items()], utilities, rate)
+
+
+def _random_walk(utilities: Mapping[str, int], rate: float) -> Law:
+    """Return the law of a blind start, a blind step to a valid neighbour, and the draw between the two."""
+    missed = (1 - len(utilities) / CONTEXTS) ** TRIES
+    met: list[tuple[set[str], float]] = [(set(), missed)]
+    for first in utilities:
+        near = [bits for bits in utilities if _differing(bits, first) == 1]
+        chance = (1 - missed) / len(utilities)
+        met += [({first, second}, chance / len(near)) for second in near] or [({first}, chance)]
+    return _last(met, utilities, rate)
+
+
+def _steered(known: Known, utilities: Mapping[str, int], rate: float) -> Law:
     """Return the law of two blind starts, two visits chosen by utility, and the last draw between them."""
-    contexts = math.prod(2 ** (len(values) - 1) for values in VALUES.values())
-    missed = (1 - len(utilities) / contexts) ** TRIES
+    missed = (1 - len(utilities) / CONTEXTS) ** TRIES
     # Another than the first start is met unless all further draws miss the others.
-    alone = (1 - (len(utilities) - 1) / contexts) ** TRIES
-    law = dict.fromkeys(utilities, 0.0)
+    alone = (1 - (len(utilities) - 1) / CONTEXTS) ** TRIES
+    visits: list[tuple[set[str], float]] = [(set(), missed)]
     for first in utilities:
         others = [bits for bits in utilities if bits != first]
         begun = [((first,), alone), *(((first, other), (1 - alone) / len(others)) for other in others)]
         for starts, chance in begun:
-            for visited, share in _visits(starts, utilities, rate):
-                for answer, last in choice_law({bits: utilities[bits] for bits in visited}, rate).items():
-                    law[answer] += (1 - missed) / len(utilities) * chance * share * last
-    return {**law, NOTHING: missed} if missed else law
+            begins = (1 - missed) / len(utilities) * chance
+            visits += [
+                (visited, begins * share) for visited, share in _visits(known, starts, utilities, rate)
+            ]
+    return _last(visits, utilities, rate)
 
 
 def _visits(
-    starts: Sequence[str], utilities: Mapping[str, int], rate: float
+    known: Known, starts: Sequence[str], utilities: Mapping[str, int], rate: float
 ) -> Iterator[tuple[set[str], float]]:
-    """Yield what may be visited: one of the starts, and another one or a valid neighbour."""
+    """Yield what may be visited: one of the starts, and one of those that are known then."""
     for first, chance in choice_law({bits: utilities[bits] for bits in starts}, rate).items():
-        near = {bits for bits in utilities if _differing(bits, first) == 1} | set(starts) - {first}
+        near = known(first, starts, utilities)
         if not near:
             yield {first}, chance
             continue
@@ -265,8 +308,38 @@ def _visits(
             yield {first, second}, chance * share
 
 
+def _breadth_first(first: str, starts: Collection[str], utilities: Mapping[str, int]) -> set[str]:
+    """Return the valid neighbours and the other starts."""
+    return _depth_first(first, (), utilities) | set(starts) - {first}
+
+
+def _depth_first(first: str, starts: Collection[str], utilities: Mapping[str, int]) -> set[str]:
+    """Return the valid neighbours, and the other starts where there is none."""
+    near = {bits for bits in utilities if _differing(bits, first) == 1}
+    return near or set(starts) - {first}
+
+
+def _last(visited: Iterable[tuple[set[str], float]], utilities: Mapping[str, int], rate: float) -> Law:
+    """Return the law of the draw at the end, from what was met with which chance."""
+    law: Law = {}
+    for met, chance in visited:
+        drawn = choice_law({bits: utilities[bits] for bits in met}, rate) if met else {NOTHING: 1.0}
+        for answer, share in drawn.items():
+            law[answer] = law.get(answer, 0.0) + chance * share
+    return {answer: chance for answer, chance in law.items() if chance}
+
+
 def _differing(first: str, second: str) -> int:
     return sum(one != other for one, other in zip(first, second, strict=True))
+
+
+STEERED: Mapping[str, Known] = {"depth_first": _depth_first, "breadth_first": _breadth_first}
+LAWS: Mapping[str, Callable[[Mapping[str, int], float], Law]] = {
+    "exact": choice_law,
+    "uniform": _uniform,
+    "random_walk": _random_walk,
+    **{search: partial(_steered, known) for search, known in STEERED.items()},
+}
 
 
 # ---- planted faults --------------------------------------------------------------------------------------
@@ -398,15 +471,49 @@ def neighbours_case(k: Any = 2, kind: type[LocalOutlierFactor] = LocalOutlierFac
     )
 
 
+def _listed(search: AuditedSearch, adjacency: Adjacency) -> ListedCase:
+    build = partial(explain_case, adjacency=adjacency, search=search)
+    if search == "exact":
+        return ListedCase(build, samples=13_000, thorough_samples=400_000, thorough_fit_samples=50_000)
+    # So much that every draw has the rate 1: half the noise then makes the largest difference.
+    whole = str(_draws(search) * _spread(adjacency))
+    return ListedCase(
+        build,
+        samples=1_000,
+        thorough_samples=20_000,
+        fit_samples=1_500,
+        thorough_fit_samples=50_000,
+        epsilon=whole,
+        thorough_epsilon=whole,
+    )
+
+
+EXPLAIN_CASES: tuple[ListedCase, ...] = (
+    *(
+        _listed(search, adjacency)
+        for adjacency, search in product(get_args(Adjacency), get_args(AuditedSearch))
+    ),
+    # A detector with a parameter: whether the record is there shows neither in the ledger nor in the log.
+    ListedCase(lambda epsilon: neighbours_case(), layers=("ledger",)),
+)
 EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
-    Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
+    Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate), samples=1_000),
     # Twice the rate is just what add/remove would have bought.
     Mutant(
-        "replace charged like add/remove", "bound", lambda: _released(_twice_the_rate, adjacency="replace")
+        "replace charged like add/remove",
+        "bound",
+        lambda: _released(_twice_the_rate, adjacency="replace"),
+        samples=1_000,
     ),
-    Mutant("start steered by utility", "bound", lambda: _released(_steered_start, search="breadth_first")),
+    # The loss of these two has no bound: few samples show it.
+    Mutant(
+        "start steered by utility",
+        "bound",
+        lambda: _released(_steered_start, search="breadth_first"),
+        samples=300,
+    ),
     Mutant("domain from data", "replay", lambda: _released(_domain_from_data)),
-    Mutant("withheld when small", "bound", lambda: _released(_withheld_when_small)),
+    Mutant("withheld when small", "bound", lambda: _released(_withheld_when_small), samples=300),
     Mutant("noise reused for a second answer", "replay", _reused),
     Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
     Mutant("a limit on rows that is met after the charge", "replay", _limited),

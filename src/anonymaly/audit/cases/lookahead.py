@@ -8,10 +8,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Mass, Sensitivity
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
 from anonymaly.core.rate import Adjacency
@@ -123,6 +125,9 @@ def _limited(rows: int) -> Case:
     return lookahead_case(epsilon="1", kind=BrokenLookahead)
 
 
+LOOKAHEAD_CASES: tuple[ListedCase, ...] = tuple(
+    ListedCase(partial(lookahead_case, adjacency=adjacency)) for adjacency in get_args(Adjacency)
+)
 LOOKAHEAD_MUTANTS: tuple[Mutant, ...] = (
     Mutant("one step less ahead", "bound", lambda: _broken(least=BETA - K + 1)),
     Mutant("noise on no count but the asked one's", "bound", lambda: _broken(least=1 << 40)),

@@ -7,14 +7,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Outcomes, Sensitivity, absolute_difference
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.neighbours import Pair
 from anonymaly.core.epsilon import Number, to_fraction
@@ -182,7 +184,7 @@ def score_mixed_case(
             "coarse": Sensitivity(2 * changed),  # a histogram for each number
             "finer": Sensitivity(2 * changed),
             # A histogram for each column, and one for each two directions.
-            "model": Sensitivity(_histograms(query) * changed, _change),
+            "model": Sensitivity(_histograms(query, changed) * changed, _change),
         },
         # Another number in both columns, and another label.
         worst_pair=(
@@ -202,8 +204,8 @@ MIXED_RECORDS: Database = tuple(
 )
 
 
-def _histograms(query: Score) -> int:
-    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost), MIXED_ROWS, (0, 0, 3, 2)))
+def _histograms(query: Score, changed: int) -> int:
+    return 4 + sketches_for(MethodFacts(4, to_fraction(query.cost) / changed, MIXED_ROWS, (0, 0, 3, 2)))
 
 
 def _sorted(stage: Stage) -> Stage:
@@ -445,6 +447,26 @@ class _NoNoise:
         return counts
 
 
+SCORE_CASES: tuple[ListedCase, ...] = (
+    *(
+        ListedCase(
+            partial(score_case, adjacency=adjacency, audited=audited),
+            samples=16_000,
+            thorough_samples=200_000,
+        )
+        for adjacency, audited in product(get_args(Adjacency), get_args(Audited))
+    ),
+    # So much ε that bounds are found and scores differ: with little, a replaced record may change nothing.
+    *(
+        ListedCase(
+            partial(case, adjacency=adjacency),
+            epsilon="100",
+            thorough_epsilon="100",
+            layers=("replay", "ledger"),
+        )
+        for case, adjacency in product((score_stages_case, score_mixed_case), get_args(Adjacency))
+    ),
+)
 SCORE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("rate × 2", "bound", lambda: _released(_twice_the_rate)),
     Mutant(

@@ -6,23 +6,39 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from itertools import product
+from types import MappingProxyType
+from typing import Any, get_args
 
 import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Sensitivity
-from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.cases.policies import ADULT, CHILD, COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
+from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number
 from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
+from anonymaly.promise import Database
 from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
+from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.query import ShareHistogram
 from anonymaly.questions.share_histogram.summary import CellCounts
 from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
 Run = Callable[[CellCounts, ShareHistogramBinding, Noise], Any]
+
+# What is kept of how many records, and what a cut into buckets is chosen by.
+DATA = MappingProxyType(
+    {**DATA_ARGUMENTS, "thin": frozenset({"counts"}), "partition": frozenset({"exponents"})}
+)
+# On both tables: cells far apart from each other and from 0, so that levelling them hides no noise.
+CROWD: Database = (*[ADULT] * 20, *[CHILD] * 60)
+# Of which all of ε is lost in one count, from whatever it is, or from a count of nobody.
+TIGHT, TIGHT_FROM_NOBODY = ("one_sided", "geometric"), ("one_sided_l1", "sample")
 
 
 class _HistogramCase(Case):
@@ -47,9 +63,23 @@ def histogram_case(
     epsilon: Number,
     adjacency: Adjacency = "add_remove",
     method: str = "hybrid",
+    crowd: Database = (),
     kind: type[ShareHistogram] = ShareHistogram,
 ) -> Case:
     """Return ``share-histogram`` as an audit sees it, by ward.
+
+    Parameters
+    ----------
+    epsilon : number
+        The charge.
+    adjacency : {"add_remove", "replace"}
+        What a neighbour is.
+    method : str
+        How counts are released.
+    crowd : records
+        Those that both tables of the worst pair have besides.
+    kind : type
+        The question's type: ``ShareHistogram``, or a broken variant of it.
 
     Examples
     --------
@@ -57,6 +87,7 @@ def histogram_case(
     2
     """
     query = kind(by=["ward"], policy="adults", method=method, epsilon=epsilon)
+    before, after = worst_pair(adjacency, 1)
     return _HistogramCase(
         name=f"share-histogram, {method}, records, {adjacency}, ε = {query.epsilon}",
         query=query,
@@ -64,12 +95,15 @@ def histogram_case(
         records=RECORDS,
         # In the replace form a record leaves one cell and another comes to a cell.
         sensitivity={"histogram": Sensitivity(1 if adjacency == "add_remove" else 2, _moved)},
-        worst_pair=worst_pair(adjacency, 1),
-        # What is smoothed after noise was added shows less of it.
-        tight=False,
-        direction="forward",
+        worst_pair=((*crowd, *before), (*crowd, *after)),
+        # A replaced record moves two counts, and by two-sided noise each loses half.
+        tight=method in (TIGHT if crowd else TIGHT_FROM_NOBODY)
+        and (adjacency == "add_remove" or method != "geometric"),
+        # Without a look at the policy the promise is to everyone, in both directions.
+        direction="forward" if METHODS[method].reads_non_sensitive else "both",
         adjacency=adjacency,
         rules=RULES,
+        data_arguments=DATA,
     )
 
 
@@ -101,11 +135,26 @@ def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise
     return np.where(cells.every > 0, drawn + 1, 0)
 
 
+def _listed(adjacency: Adjacency, method: str) -> ListedCase:
+    crowd = () if method in TIGHT_FROM_NOBODY else CROWD
+    build = partial(histogram_case, adjacency=adjacency, method=method, crowd=crowd)
+    if build(epsilon=1).tight:
+        return ListedCase(build, samples=7_000 if method == "geometric" else 4_500, thorough_samples=200_000)
+    if method.startswith("dawa"):
+        # Two totals move, each with less than half of ε: of more ε more is seen.
+        return ListedCase(build, samples=4_000, thorough_samples=20_000, epsilon="3", thorough_epsilon="3")
+    return ListedCase(build, samples=1_000, thorough_samples=20_000, thorough_epsilon="2")
+
+
+SHARE_HISTOGRAM_CASES: tuple[ListedCase, ...] = tuple(
+    _listed(adjacency, method) for adjacency, method in product(get_args(Adjacency), METHODS)
+)
 SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "histogram: non-sensitive counts as they are",
         "bound",
         lambda: _released(lambda cells, bound, noise: cells.non_sensitive),
+        samples=400,
     ),
-    Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only)),
+    Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only), samples=400),
 )

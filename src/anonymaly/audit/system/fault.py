@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 SystemLayer = Literal[
-    "entropy", "power cut", "locks", "opening", "reading", "parts", "rules", "statement", "digests", "verify"
+    "entropy",
+    "power cut",
+    "fault by number",
+    "locks",
+    "opening",
+    "reading",
+    "parts",
+    "rules",
+    "statement",
+    "digests",
+    "verify",
 ]
 Problems = Generator[str]  # violations in words, each told when it is found
 Check = Callable[[], Problems]

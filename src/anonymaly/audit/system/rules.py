@@ -96,7 +96,7 @@ def _opened() -> Iterator[Curator]:
 
 
 def _question(age: int, **fields: Any) -> Explain:
-    asked = {"detector": "mad", "epsilon": "0.1", **fields}
+    asked = {"detector": "mad", "rule": "groups", "epsilon": "0.1", **fields}
     return Explain(record={"age": age, "ward": "A"}, metric="age", attributes=["ward"], **asked)
 
 

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hears when SQLite asks the operating system to bring a file to the disk.
+"""Hears when SQLite asks the operating system to bring a file to the disk, and can make the disk fail.
 
 Python's driver does not say. But SQLite lets a program put a layer between itself and the system (a VFS).
-The one here is a copy of the system's own that hands every call on, and listens to two of them.
+The one here is a copy of the system's own that hands every call on, and listens to some of them.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymaly.audit.system.operations import ErrorName, Operations
 from anonymaly.errors import InputError
 
 NAME = b"anonymaly-listener"
@@ -27,6 +29,16 @@ _VERSION = 3  # of both tables of functions, since 2011
 
 _OPEN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
 _SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
+_BYTES = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
+_LENGTH = CFUNCTYPE(c_int, c_void_p, c_int64)
+# What is counted, and the code of sqlite3.h by which it says that the disk failed.
+_COUNTED: Mapping[str, tuple[Any, int]] = {
+    "read": (_BYTES, 266),
+    "write": (_BYTES, 778),
+    "truncate": (_LENGTH, 1546),
+    "sync": (_SYNC, 1034),
+}
+_CODES: Mapping[ErrorName, int] = {"no space": 13, "memory": 7}
 
 
 class _Layer(Structure):
@@ -49,7 +61,10 @@ class _Methods(Structure):
 
     _fields_ = (
         ("version", c_int),
-        ("close_read_write_truncate", c_void_p * 4),
+        ("close", c_void_p),
+        ("read", c_void_p),
+        ("write", c_void_p),
+        ("truncate", c_void_p),
         ("sync", c_void_p),
         ("others", c_void_p * 13),
     )
@@ -78,13 +93,29 @@ def heard_syncs(opened: Listener, synced: Listener) -> Iterator[None]:
 
     Connections that are open before the block are not heard. Those made in it must be closed in it.
     """
+    with _layered(lambda real: _Hooks(real, opened, synced)):
+        yield
+
+
+@contextmanager
+def sqlite_operations(operations: Operations) -> Iterator[None]:
+    """Count what SQLite reads, writes, truncates and syncs in named files, and make the disk fail.
+
+    Connections that are open before the block are not heard.
+    """
+    with _layered(lambda real: _FailingHooks(real, operations)):
+        yield
+
+
+@contextmanager
+def _layered(listening: Callable[[_Layer], _Hooks]) -> Iterator[None]:
     library = _library()
     address = library.sqlite3_vfs_find(None)
     real = _Layer.from_address(address)
     layer = _Layer()
     ctypes.pointer(layer)[0] = real
     layer.name = NAME
-    hooks = _Hooks(real, opened, synced)
+    hooks = listening(real)
     layer.open = ctypes.cast(hooks.open, c_void_p)
     _kept.append((layer, hooks))
     if library.sqlite3_vfs_register(ctypes.byref(layer), 1) != _OK:
@@ -153,6 +184,36 @@ class _Hooks:
             ctypes.pointer(table)[0] = _Methods.from_address(address)
             table.sync = ctypes.cast(self._sync, c_void_p)
             self._tables[address] = table
+        return self._tables[address]
+
+
+class _FailingHooks(_Hooks):
+    """Functions that count before they hand a call on, and say that the disk failed instead."""
+
+    def __init__(self, layer: _Layer, operations: Operations) -> None:
+        super().__init__(layer, lambda file: None, lambda file: None)
+        self._operations = operations
+        self._real_tables: dict[int, _Methods] = {}
+        self._counted = {
+            name: signature(self._guarded(functools.partial(self._on_call, name, signature, code)))
+            for name, (signature, code) in _COUNTED.items()
+        }
+
+    def _on_call(self, name: str, signature: Any, code: int, file: int, *arguments: Any) -> int:
+        fault = self._operations.fault_now(f"SQLite {name}", writes=name == "write")
+        if fault is not None:
+            return _CODES.get(fault.error, code)
+        table = self._real_tables[ctypes.cast(file, POINTER(c_void_p))[0]]
+        return int(signature(getattr(table, name))(file, *arguments))
+
+    def _table(self, address: int) -> _Methods:
+        if address not in self._tables:
+            table = _Methods()
+            ctypes.pointer(table)[0] = real = _Methods.from_address(address)
+            for name, function in self._counted.items():
+                setattr(table, name, ctypes.cast(function, c_void_p))
+            self._tables[address] = table
+            self._real_tables[ctypes.addressof(table)] = real
         return self._tables[address]
 
 

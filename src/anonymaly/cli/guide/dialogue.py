@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
 
+from anonymaly.ask.odds import Odds
 from anonymaly.cli.guide.answers import (
     COLUMN_ANSWERS,
     find_column,
@@ -226,11 +226,13 @@ def _one(asker: Asker, column: Proposal, suggestion: str) -> Proposal:
 def _budget(asker: Asker) -> str:
     asker.heading("A budget")
     asker.say(
-        "ε limits what all answers together may tell about a person. Somebody who thinks it as likely as"
+        "ε limits what all answers together may tell about a person. Somebody who knows every other row, and"
     )
-    asker.say("not that Anna is in the table can afterwards be sure of it by at most:")
-    likely = [(epsilon, math.exp(epsilon) / (1 + math.exp(epsilon))) for epsilon in (0.1, 0.5, 1, 2, 5)]
+    asker.say("thinks it as likely as not that Anna is in the table, guesses right in at most so many cases:")
+    # Rounded up, so that what is said stays true.
+    likely = [(epsilon, Odds(to_nano(epsilon)).best_guess) for epsilon in ("0.1", "0.5", "1", "2", "5")]
     asker.say("  " + ", ".join(f"ε = {epsilon}: {share:.1%}" for epsilon, share in likely))
+    asker.say("This holds if every answer protects everyone; one under a rule protects those whom it names.")
     asker.say(
         "Each question takes a share of it, often 0.1. The budget can be raised later, and never lowered."
     )

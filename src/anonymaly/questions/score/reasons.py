@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anonymaly.questions.score.methods.parts import Cell, Parts
     from anonymaly.questions.score.space import Space
 
+TOGETHER = "all numbers together"
 NAMED = 3  # parts that are named of each record
 WIDTH = 160
 
@@ -38,6 +39,7 @@ class Part:
     columns: tuple[str, ...]
     part: float
     words: str
+    title: str  # what a picture calls it
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as plain data."""
@@ -126,20 +128,19 @@ class Reasons(Sequence[Reason]):
         largest = [
             int(part) for part in np.argsort(-numbers, kind="stable")[: self._named] if numbers[part] > 0
         ]
-        names, score = self._space.columns, float(self.scores[place])
+        score = float(self.scores[place])
         return Reason(
             row=self._rows[place],
             score=score,
             unusual=None if self._threshold is None else score > self._threshold,
-            parts=tuple(
-                Part(
-                    tuple(names[axis] for axis in self._parts.axes[part]),
-                    float(numbers[part]),
-                    _words(self._space, self._parts.axes[part], self._parts.cell(part, point), point),
-                )
-                for part in largest
-            ),
+            parts=tuple(self._part(part, point, float(numbers[part])) for part in largest),
         )
+
+    def _part(self, part: int, point: Floats, number: float) -> Part:
+        axes, cell = self._parts.axes[part], self._parts.cell(part, point)
+        names = tuple(self._space.columns[axis] for axis in axes)
+        title = TOGETHER if cell is None else " with ".join(names)
+        return Part(names, number, _words(self._space, axes, cell, point), title)
 
     def __iter__(self) -> Iterator[Reason]:
         return (self[place] for place in range(len(self)))
@@ -205,7 +206,7 @@ class Reasons(Sequence[Reason]):
 
 
 def _bars(reason: Reason) -> list[tuple[str, float]]:
-    return [(" with ".join(part.columns[:2]), part.part) for part in reason.parts]
+    return [(part.title, part.part) for part in reason.parts]
 
 
 def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats) -> str:
@@ -213,7 +214,7 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
     names = [space.columns[axis] for axis in axes]
     if cell is None:
         listed = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
-        return f"all numbers together ({listed}): few records have such a combination"
+        return f"{TOGETHER} ({listed}): few records have such a combination"
     share = _share(cell.share, cell.believed)
     values = [_value(space, axis, float(point[axis])) for axis in axes]
     if len(axes) == 2:

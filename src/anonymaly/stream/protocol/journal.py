@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from anonymaly.errors import InputError
+from anonymaly.core.forks import at_fork
+from anonymaly.errors import InputError, LedgerError
 from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts, read_message
 
 Kind = TypeVar("Kind", bound=Message)
@@ -54,6 +56,9 @@ class Batches(NamedTuple):
     known: bool  # whether the batch that was asked about is among them
 
 
+_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+
 class Journal:
     """What one party remembers.
 
@@ -74,22 +79,30 @@ class Journal:
 
     def __init__(self, path: str | Path, address: str) -> None:
         self._lock = threading.RLock()
+        self._path = Path(path).absolute()
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
         try:
-            # For its owner alone, whatever the umask. SQLite gives the files beside it the same mode.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._file = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
-            # Held from here on: two programs on one journal would send two versions of a batch.
-            self._file.execute("PRAGMA locking_mode=EXCLUSIVE")
-            self._file.execute("PRAGMA journal_mode=WAL")
-            self._file.execute("PRAGMA synchronous=FULL")
-            self._file.execute("PRAGMA fullfsync=ON")
-            self._open(address)
+            with self._lock:
+                _journals.add(self)
+                # For its owner alone, whatever the umask. SQLite gives the files beside it the same mode.
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+                self._open(address)
         except (sqlite3.Error, OSError) as error:
+            self._let_go()
             raise InputError(
                 f"cannot be used ({type(error).__name__})",
                 field="journal",
                 next_step="Give a file on a local disk, and one program only.",
             ) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=1, isolation_level=None, check_same_thread=False)
+        # Held from here on: two programs on one journal would send two versions of a batch.
+        for setting in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
 
     def _open(self, address: str) -> None:
         with self.transaction():
@@ -107,27 +120,86 @@ class Journal:
                 next_step="Give each party a journal of its own.",
             )
 
+    @property
+    def _file(self) -> sqlite3.Connection:
+        """The connection of this process; refused in a forked child, which would send a second version."""
+        if self._process != os.getpid():
+            raise LedgerError(
+                "belongs to the process that opened it, and this is a child of that one",
+                field="journal",
+                next_step="Open the party in one process only, after the fork.",
+            )
+        if self._closed:
+            raise LedgerError("is closed", field="journal", next_step="Open the party again.")
+        if self._connection is None:  # closed for a fork
+            self._connection = self._connect()
+        return self._connection
+
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with self._lock:
+            self._closed = True
+            if self._process == os.getpid() and self._connection is not None:
+                self._connection.close()
+
+    def _let_go(self) -> None:
+        """Close the file because something else went wrong, which a failure to close must not hide."""
+        with suppress(Exception):
+            self.close()
+
+    def before_fork(self) -> None:
+        """Let the transaction under way end, then close: a child must not inherit a connection.
+
+        SQLite would take its parent's lock for its own in the child, and remove its journal in the end.
+        """
+        self._lock.acquire()
+        if self._process == os.getpid() and self._connection is not None and not self._closed:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def after_fork(self) -> None:
+        """Take the file again in the parent; its child has none."""
+        if self._process != os.getpid():
+            self._lock = threading.RLock()
+            return
+        if not self._closed:
+            with suppress(sqlite3.Error):  # the next use tries again, and says so
+                self._connection = self._connect()
+        self._lock.release()
 
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._let_go()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write everything inside to disk together, or nothing of it."""
         with self._lock:
-            self._file.execute("BEGIN IMMEDIATE")
+            file = self._file
+            file.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                file.execute("COMMIT")
             except BaseException:
-                self._file.execute("ROLLBACK")
+                # SQLite has rolled back by itself if the disk is full. What else goes wrong here must not
+                # hide the reason, and the next transaction must begin with nothing of this one.
+                with suppress(sqlite3.Error):
+                    file.execute("ROLLBACK")
+                if file.in_transaction:
+                    self._start_anew()
                 raise
-            self._file.execute("COMMIT")
+
+    def _start_anew(self) -> None:
+        """Drop a connection that cannot roll back; what it wrote is not in the file."""
+        with suppress(sqlite3.Error):
+            self._file.close()
+        self._connection = None
 
     def note(self, name: str, value: str) -> None:
         """Remember a text under a name."""
@@ -135,7 +207,8 @@ class Journal:
 
     def read_note(self, name: str) -> str | None:
         """Return what was remembered under a name."""
-        row = self._file.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        with self._lock:
+            row = self._file.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def keep(self, message: Message) -> None:
@@ -220,3 +293,24 @@ class Journal:
             found = rows.fetchall()
         for number, body in found:
             yield number, read_message(body)
+
+
+_forking: list[Journal] = []
+
+
+def _before_fork() -> None:
+    while True:
+        with suppress(RuntimeError):  # another thread opened one at this moment
+            found = list(_journals)
+            break
+    for journal in found:
+        journal.before_fork()
+        _forking.append(journal)
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop().after_fork()
+
+
+at_fork("journal", before=_before_fork, in_parent=_after_fork, in_child=_after_fork)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -84,7 +85,9 @@ class Party(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # What went wrong inside must not be hidden by what goes wrong at the end.
+        with suppress(*([] if kind is None else [Exception])):
+            self.close()
 
     @abstractmethod
     def _take(self, message: Message) -> list[Message]:

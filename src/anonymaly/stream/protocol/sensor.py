@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +77,22 @@ class Sensor(Party):
     ) -> None:
         self.name = read_name(name, "name")
         self.declaration = declaration
+        self._one_send = threading.RLock()  # two at once would be two batches in one place
+        self._owed = False  # whether the charge of the newest batch may still have to be committed
         super().__init__(f"sensor/{name}", journal)
         try:
             self._ledger = Ledger.open(ledger, anchor=anchor)
             self._open_account(budget)
             self._sends = self._reconcile()
         except BaseException:
-            self.close()
+            with suppress(Exception):  # must not hide what went wrong
+                self.close()
             raise
 
     def send(self, readings: Any) -> list[Outgoing]:
         """Charge the account, perturb the readings, and return what to send; all of them or none.
+
+        Threads may share a sensor: one sends after the other. After a fork, it is the parent's alone.
 
         Raises
         ------
@@ -93,12 +100,20 @@ class Sensor(Party):
             Nothing was spent and nothing is sent: the budget does not suffice for these readings.
         InputError
             The readings are not what was declared; nothing was spent.
+        LedgerError
+            The ledger cannot be written, or does not say whether it was. The charge may stand, nothing was
+            sent unless ``accepted`` has grown, and readings that are sent again are charged again.
         """
         rows = read_readings(self.declaration, readings)
-        return self._send(rows) if len(rows) else []
+        with self._one_send:
+            return self._send(rows) if len(rows) else []
 
     def flush(self) -> list[Outgoing]:
         """End the window that is not full yet, so that it is judged as it is; costs nothing."""
+        with self._one_send:
+            return self._flush()
+
+    def _flush(self) -> list[Outgoing]:
         window, part, filled = self._place()
         if filled == 0:
             return []
@@ -149,12 +164,16 @@ class Sensor(Party):
 
     def close(self) -> None:
         """Let go of journal and ledger."""
-        super().close()
-        if hasattr(self, "_ledger"):
-            self._ledger.close()
+        try:
+            super().close()
+        finally:
+            if hasattr(self, "_ledger"):
+                self._ledger.close()
 
     def _send(self, rows: Floats) -> list[Outgoing]:
         # Charge, perturb, keep, hand over, in this order: what leaves was paid for, and has one version.
+        if self._owed:
+            self._settle()
         reservation = self._reserve(len(rows))
         made, place = self._batches(rows)
         parts = [message.to_bytes() for message in made]
@@ -165,8 +184,18 @@ class Sensor(Party):
             self._journal.note("place", "{} {} {}".format(*place))
             self._journal.note("accepted", str(self.accepted + len(rows)))
             self._journal.note("sent", f"{reservation.key} {digest} {sum(map(len, parts))}")
+        self._owed = True
         self._ledger.commit(reservation, digest=digest, media_type=MEDIA_TYPE, size=sum(map(len, parts)))
+        self._owed = False
         return [Outgoing(message.recipient, message) for message in made]
+
+    def _settle(self) -> None:
+        """Commit the newest charge whose readings are in the journal, if that failed before."""
+        key, digest, size = (self._journal.read_note("sent") or "none - 0").split()
+        charge = self._ledger.find(self.name, key)
+        if charge is not None and charge.state == "reserved":
+            self._ledger.commit(charge, digest=digest, media_type=MEDIA_TYPE, size=int(size))
+        self._owed = False
 
     def _batches(self, rows: Floats) -> tuple[list[Message], Place]:
         """Perturb readings and cut them at the ends of windows; return also where the next ones go."""
@@ -217,7 +246,16 @@ class Sensor(Party):
                 field=exceeded.field,
                 next_step=f"The sensor {self.name} has stopped sending; its owner may raise the budget.",
             ) from None
-        self._sends += 1
+        finally:
+            # Whatever came of it: a charge may be on the disk although an error was raised, and no two sends
+            # may ever share one.
+            self._sends += 1
+        if not reservation.charged:
+            raise LedgerError(
+                f"knows charge {reservation.key} already: another process sends for {self.name}, too",
+                field="ledger",
+                next_step="Nothing was sent. Let one process send, and open the sensor there again.",
+            )
         return reservation
 
     def _place(self) -> Place:
@@ -241,7 +279,7 @@ class Sensor(Party):
         self._ledger.open_account(self.name, declared, limit=limit, rules={})
 
     def _reconcile(self) -> int:
-        """Settle what a crash left open; return how many charges there were.
+        """Settle what a crash left open; return the number of the next charge.
 
         A charge whose readings are in the journal is committed. One whose readings are not is forfeited:
         nothing of them left the sensor.
@@ -260,7 +298,7 @@ class Sensor(Party):
                 field="ledger",
                 next_step="Restore the newer copy, or begin again under another name, ledger and journal.",
             )
-        return len(charges)
+        return 1 + max((int(charge.key.removeprefix("send-")) for charge in charges), default=-1)
 
     def _take(self, message: Message) -> list[Message]:
         raise refused("is of a kind that a sensor does not take")

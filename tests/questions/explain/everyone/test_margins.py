@@ -16,6 +16,7 @@ from anonymaly.questions.explain.everyone.axes import GroupAxis
 from anonymaly.questions.explain.everyone.axes.intervals import IntervalAxis
 from anonymaly.questions.explain.everyone.axes.nested import Dyadic, OwnOrAny
 from anonymaly.questions.explain.everyone.axes.subsets import SubsetAxis
+from anonymaly.questions.explain.everyone.choices import MARGIN_NAMES
 from anonymaly.questions.explain.everyone.group_list import GroupList, GroupSample
 from anonymaly.questions.explain.everyone.kernels.all_groups import all_margins
 from anonymaly.questions.explain.everyone.kernels.some_groups import sample_margins
@@ -76,6 +77,11 @@ def test_every_group_has_the_margin_of_its_rows(margin: Margin) -> None:
                 assert found[index] == plain.rare(values, window, share.numerator, share.denominator)
             else:
                 assert found[index] == plain.fence(values, asked, grid.steps)
+
+
+def test_the_names_that_a_question_lists_are_those_of_the_margins_the_default_first() -> None:
+    assert tuple(MARGINS) == MARGIN_NAMES
+    assert MARGIN_NAMES[0] == "fence"
 
 
 def test_no_group_is_in_the_list_twice_and_each_holds_the_record() -> None:

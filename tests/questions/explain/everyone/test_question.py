@@ -253,6 +253,8 @@ def test_above_two_to_the_24_subsets_a_sample_is_drawn_and_the_preview_says_so()
     assert (found.sampled, found.listed) == (True, 20_016)
     assert "a sample of 20,016 groups" in found.expectation.error
     assert am.simulate(query, dataset, seed=1).value.groups
+    empty = am.Dataset(frame.assign(pay=1.0).iloc[:0], name="t", columns=columns, public=True)
+    assert am.simulate(query, empty, seed=1).value.groups == ()
 
 
 BAD: list[tuple[dict[str, Any], str, str]] = [

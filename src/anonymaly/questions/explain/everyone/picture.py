@@ -24,7 +24,7 @@ def in_terminal(value: Explanation) -> str:
     >>> print(in_terminal(Explanation("pay", 400, [Group([job], 2310, 12, [100, 150, 200])], 9, True)))
     stands out in pay among records with job = Nurse
     about 2,310 records; half of them between 100 and 200; this one has 400
-    100 [=========|==========]                                     * 400
+    100 [=========|=========]                                      * 400
     """
     if not value.groups:
         return str(value)

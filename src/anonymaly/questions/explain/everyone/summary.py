@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ibis
 import numpy as np
@@ -33,7 +33,8 @@ class StepCounts:
 
     def by_cell(self, cells: int, steps: int) -> Integers:
         """Return the counts of every cell and step; of 32 bits, where all of them together fit."""
-        wide = np.zeros(cells * steps, np.int32 if int(self.counts.sum()) < 2**31 else np.int64)
+        kind: Any = np.int32 if int(self.counts.sum()) < 2**31 else np.int64
+        wide: Integers = np.zeros(cells * steps, kind)
         wide[self.cells * steps + self.steps] = self.counts
         return wide.reshape(cells, steps)
 

@@ -99,7 +99,8 @@ def quartile_utilities(counts: Integers, quarter: int) -> Integers:
     [-4, 0, -4, -8, -12]
     """
     ranks = below(counts[None])[0]
-    return -np.abs(4 * ranks - quarter * ranks[-1])
+    utilities: Integers = -np.abs(4 * ranks - quarter * ranks[-1])
+    return utilities
 
 
 def rounded(number: int, noise: int) -> int:
@@ -110,5 +111,5 @@ def rounded(number: int, noise: int) -> int:
     >>> rounded(2313, 25), rounded(2313, 3)
     (2310, 2313)
     """
-    unit = 10 ** int(math.log10(max(noise, 1)))
+    unit: int = 10 ** int(math.log10(max(noise, 1)))
     return round(number / unit) * unit

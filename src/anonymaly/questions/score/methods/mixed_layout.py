@@ -90,15 +90,16 @@ class Layout:
         import ibis  # noqa: PLC0415  (half a second that a preview does not need)
 
         axes = range(len(self.labels))
-        codes = {f"b{axis}": _code(cube, axis, self.labels[axis], FINE) for axis in axes}
+        centred = _centred(cube, self.numbers) if self.sketches else cube
+        codes = {f"b{axis}": _code(centred, axis, self.labels[axis], FINE) for axis in axes}
         in_pairs = sorted({axis for pair in self.pairs for axis in pair})
-        sides = {f"s{axis}": _code(cube, axis, self.labels[axis], self.pair_bins) for axis in in_pairs}
+        sides = {f"s{axis}": _code(centred, axis, self.labels[axis], self.pair_bins) for axis in in_pairs}
         sketched = {
-            f"d{number}": _directed(cube, self.numbers, sketch, self.side)
+            f"d{number}": _directed(centred, self.numbers, sketch, self.side)
             for number, sketch in enumerate(self.directions)
         }
         # Codes first, in a step of their own: engines would compute them again for every pair.
-        coded = cube.select(**codes, **sides, **sketched)
+        coded = centred.select(**codes, **sides, **sketched)
         places, first = [], 0
         for axis, size in enumerate(self.columns):
             places.append(coded[f"b{axis}"] + first)
@@ -157,21 +158,37 @@ def _code(cube: ir.Table, axis: int, labels: int, cells: int) -> ir.IntegerValue
     return ibis.ifelse(column.isnull(), cells, place).cast("int32")
 
 
-def _directed(cube: ir.Table, numbers: Sequence[int], sketch: Floats, side: int) -> ir.IntegerValue:
+def _centred(cube: ir.Table, numbers: Sequence[int]) -> ir.Table:
+    """Add how far each number is from the middle; one that is missing is at the middle."""
+    import ibis  # noqa: PLC0415
+
+    from anonymaly.engine.arithmetic import exact  # noqa: PLC0415
+
+    away = {
+        f"m{axis}": ibis.coalesce(cube[coordinate(axis)], exact(MIDDLE)) - exact(MIDDLE) for axis in numbers
+    }
+    return cube.mutate(**away)
+
+
+def _directed(centred: ir.Table, numbers: Sequence[int], sketch: Floats, side: int) -> ir.IntegerValue:
     import ibis  # noqa: PLC0415
 
     from anonymaly.engine.arithmetic import exact  # noqa: PLC0415
 
     codes = []
     for way in sketch:
-        placed = exact(HALF)
-        for axis, part in zip(numbers, way.tolist(), strict=True):
-            placed = placed + (ibis.coalesce(cube[coordinate(axis)], exact(MIDDLE)) - exact(MIDDLE)) * exact(
-                part
-            )
-        whole = (placed / exact(2 * HALF) * side).floor()
+        terms = [centred[f"m{axis}"] * exact(part) for axis, part in zip(numbers, way.tolist(), strict=True)]
+        whole = ((_sum(terms) + exact(HALF)) / exact(2 * HALF) * side).floor()
         codes.append(ibis.greatest(ibis.least(whole, exact(side - 1)), exact(0)).cast("int32"))
     return codes[0] * side + codes[1]
+
+
+def _sum(terms: Sequence[ir.FloatingValue]) -> ir.FloatingValue:
+    """Add by halves: a long chain would be as deep as it has terms, and compilers of statements are not."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    return _sum(terms[:middle]) + _sum(terms[middle:])
 
 
 def _split(cells: Integers, sizes: Sequence[int]) -> list[Integers]:

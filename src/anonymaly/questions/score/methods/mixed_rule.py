@@ -25,7 +25,8 @@ MOST_PAIR_PLACES = 24  # of a column that takes part in pairs; more would be noi
 ADAPTIVE_FROM, SKETCH_FROM = 70, 200
 COARSE = Fraction(15, 100)  # of the model's ε, for each of the first two stages
 SKETCH_SHARE = Fraction(4, 10)  # of the last stage
-MOST_SKETCHES = 50
+FEWEST_SKETCHES, MOST_SKETCHES = 3, 50
+MOST_TERMS = 2000  # numbers × sketches of one statement
 FEWEST_SKETCHED = 4  # columns; of fewer, pairs see as much, and can be put into words
 
 
@@ -64,7 +65,8 @@ def sketches_for(facts: MethodFacts) -> int:
     few = facts.numbers < 2 or facts.dimensions < FEWEST_SKETCHED
     if few or weight(facts) < SKETCH_FROM * facts.dimensions:
         return 0
-    return min(max(round(math.sqrt(weight(facts) * float(SKETCH_SHARE)) / 3), 3), MOST_SKETCHES)
+    most = min(MOST_SKETCHES, MOST_TERMS // facts.numbers)
+    return min(max(round(math.sqrt(weight(facts) * float(SKETCH_SHARE)) / 3), FEWEST_SKETCHES), most)
 
 
 def sketch_side(facts: MethodFacts, sketches: int) -> int:

@@ -60,7 +60,7 @@ def label_table(noisy: Integers, deviation: float) -> Floats:
     Examples
     --------
     >>> label_table(np.array([90, 10, 0]), 0.0).round(2).tolist()
-    [-0.21, 1.91, 4.31]
+    [-0.21, 1.9, 4.3]
     """
     held, floor = np.maximum(noisy, 0).astype(np.float64), 1.0 + deviation
     return _centred(np.log(held[:-1].mean() + floor) - np.log(held + floor), held)

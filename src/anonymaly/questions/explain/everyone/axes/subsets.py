@@ -102,7 +102,8 @@ class SubsetAxis(GroupAxis):
 
     def shared(self, options: Integers, option: int) -> Floats:
         """Return how many values each of some options has in common with another one."""
-        return np.bitwise_count(options & option).astype(np.float64) + 1
+        common: Floats = np.bitwise_count(options & option).astype(np.float64) + 1
+        return common
 
     def weights(self) -> Integers:
         """Return one for each value."""

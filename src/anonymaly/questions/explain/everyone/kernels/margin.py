@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
@@ -32,18 +31,18 @@ def best_pair(numbers: npt.NDArray[Any], at: int, records: int, upper: Integers,
         step >>= 1
     found = 0
     if place >= 0:
-        found = np.int64(numbers[at + upper[place]])
+        found = int(numbers[at + upper[place]])
     if place + 1 < len(upper):
-        found = max(found, np.int64(records - numbers[at + lower[place + 1]]))
+        found = max(found, records - int(numbers[at + lower[place + 1]]))
     return found
 
 
 @compiled
 def margin_of(numbers: npt.NDArray[Any], at: int, rule: MarginRule) -> int:
     """Return the margin of the group whose numbers begin at a place."""
-    records = np.int64(numbers[at + rule.width - 1])
+    records = int(numbers[at + rule.width - 1])
     if rule.fences:
         high = best_pair(numbers, at, records, rule.high_upper, rule.high_lower)
         low = best_pair(numbers, at, records, rule.low_upper, rule.low_lower)
         return max(0, 4 * max(high, low) - 3 * records)
-    return max(0, rule.numerator * records - rule.denominator * np.int64(numbers[at]))
+    return max(0, rule.numerator * records - rule.denominator * int(numbers[at]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Margins by name: by how many records someone stands out in a group. One file each, two for two of them."""
+"""Margins by name: by how many records someone stands out in a group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from anonymaly.questions.explain.everyone.margins.fence import Fence
 from anonymaly.questions.explain.everyone.margins.margin import Margin
 from anonymaly.questions.explain.everyone.margins.window import BinMargin, Rare
 
-__all__ = ["DEFAULT", "MARGINS", "Margin"]
+__all__ = ["MARGINS", "Margin"]
 
-DEFAULT = "fence"
 MARGINS: Mapping[str, type[Margin]] = MappingProxyType({kind.name: kind for kind in (Fence, Rare, BinMargin)})

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Anybody's mechanism: how much it loses, at least, between two neighbouring tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from anonymaly.audit.answers import Read, drawn, statistics_of_answers
+from anonymaly.audit.bound import Direction, LossBound, largest_bound, loss_bound_by
+from anonymaly.core.progress import tell
+from anonymaly.errors import InputError
+
+FEWEST = 100
+MOST = 100_000_000
+
+
+@dataclass(frozen=True)
+class MechanismLoss:
+    """What was measured of a mechanism; printed, it says so in words.
+
+    Parameters
+    ----------
+    lower_bound : float
+        At least so much ε is lost between the two tables, but for a chance of 1 − ``confidence``.
+    claimed : float
+        The ε that was claimed.
+    event : str
+        The answers by which the two tables are told apart.
+    samples : int
+        How many fresh answers on either table confirmed it.
+    confidence : float
+        How certain the bound is.
+    largest : float
+        The largest bound that so many samples can show.
+    """
+
+    lower_bound: float
+    claimed: float
+    event: str
+    samples: int
+    confidence: float
+    largest: float
+
+    @property
+    def violated(self) -> bool:
+        """Whether more is lost than was claimed."""
+        return self.lower_bound > self.claimed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measurement as plain data."""
+        return {
+            "lower_bound": self.lower_bound,
+            "claimed": self.claimed,
+            "violated": self.violated,
+            "event": self.event,
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "largest": self.largest,
+            "words": str(self),
+        }
+
+    def __str__(self) -> str:
+        bound = LossBound(self.lower_bound, self.event, self.samples, 1 - self.confidence)
+        return (
+            f"{bound.finding(self.claimed)}; so many samples show no loss above {self.largest:.3g}, "
+            "and nothing is said about other pairs of tables"
+        )
+
+
+def lower_bound(
+    mechanism: Callable[[Any], Any],
+    data: Any,
+    neighbour: Any,
+    *,
+    epsilon: float,
+    samples: int = 20_000,
+    confidence: float = 1 - 1e-6,
+    one_sided: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> MechanismLoss:
+    """Measure how much ε a mechanism loses at least, between two tables.
+
+    A quarter as many answers choose an event, and ``samples`` fresh ones on each table confirm it by
+    one-sided Clopper–Pearson bounds. A bound above ``epsilon`` is a violation; one below it is no proof.
+
+    Parameters
+    ----------
+    mechanism : callable
+        From a table to an answer of any kind, with randomness of its own: numbers, arrays, texts, anything
+        that can be shown. It must draw afresh at every call, and leave the table as it is. An error that it
+        raises is an answer, too: its class.
+    data, neighbour : object
+        Two tables that its promise calls neighbours.
+    epsilon : float
+        What it claims: pure ε, without a δ.
+    samples : int
+        How many answers on each table confirm the event.
+    confidence : float
+        How certain the bound shall be.
+    one_sided : bool
+        Whether the promise is only that answers on ``data`` are not too likely, as with one-sided privacy.
+        Otherwise both directions are measured.
+    progress : callable, optional
+        Is called with the number of answers drawn and of all answers.
+
+    Examples
+    --------
+    >>> import random
+    >>> def told(consents):  # tells the truth three times in four: a loss of ln 3
+    ...     return consents if random.random() < 0.75 else not consents
+    >>> claims_one = lower_bound(told, True, False, epsilon=1)
+    >>> claims_one.violated, lower_bound(told, True, False, epsilon=1.2).violated
+    (True, False)
+    >>> 1 < claims_one.lower_bound <= 1.0987
+    True
+    """
+    claimed = _claimed(epsilon)
+    _check(mechanism, samples, confidence)
+    direction: Direction = "forward" if one_sided else "both"
+    alarm = 1 - confidence
+    largest = largest_bound(samples, alarm=alarm, direction=direction)
+    if claimed >= largest:
+        raise InputError(
+            f"{samples:,} can show no loss above {largest:.3g}, and {claimed:g} is claimed",
+            field="samples",
+            next_step=f"Take at least {_enough(claimed, alarm, direction):,}, or a smaller epsilon.",
+        )
+    first, second = _draw(mechanism, data, neighbour, samples + samples // 4, progress)
+    if all(item.failed for item in (*first, *second)):
+        raise InputError(
+            f"gave no answer on either table; it {first[0].label}",
+            field="mechanism",
+            next_step="Give a function of one argument, the table, that answers.",
+        )
+    bound = loss_bound_by(statistics_of_answers(first, second), alarm=alarm, direction=direction)
+    return MechanismLoss(bound.epsilon, claimed, bound.event, bound.samples, confidence, largest)
+
+
+def _draw(
+    mechanism: Callable[[Any], Any],
+    data: Any,
+    neighbour: Any,
+    count: int,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[list[Read], list[Read]]:
+    """Draw by turns, so that a mechanism that changes with time changes alike on both tables."""
+    first: list[Read] = []
+    second: list[Read] = []
+    step = max(1, count // 100)
+    for number in range(1, count + 1):
+        for table, answers in ((data, first), (neighbour, second)):
+            answers.append(drawn(mechanism, table))
+        if number % step == 0 or number == count:
+            tell("answers", 2 * number, 2 * count)
+            if progress is not None:
+                progress(2 * number, 2 * count)
+    return first, second
+
+
+def _claimed(epsilon: Any) -> float:
+    try:
+        claimed = float(epsilon)
+    except (TypeError, ValueError, OverflowError):
+        claimed = math.nan
+    if isinstance(epsilon, bool) or not 0 <= claimed < math.inf:
+        raise InputError(
+            "must be a number from 0 on",
+            field="epsilon",
+            next_step="Give the ε that the mechanism claims, such as 0.5.",
+        )
+    return claimed
+
+
+def _check(mechanism: Any, samples: Any, confidence: Any) -> None:
+    if not callable(mechanism):
+        raise InputError(
+            f"must be a function of a table, and is a {type(mechanism).__name__}",
+            field="mechanism",
+            next_step="Give the function itself, without calling it.",
+        )
+    if isinstance(samples, bool) or not isinstance(samples, int) or not FEWEST <= samples <= MOST:
+        raise InputError(
+            f"must be a whole number from {FEWEST:,} to {MOST:,}",
+            field="samples",
+            next_step="Leave it out for 20,000.",
+        )
+    # A chance of a false alarm below what doubles tell from 1 cannot be asked for.
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, float)
+        or not 0.5 <= confidence <= 1 - 1e-15
+    ):
+        raise InputError(
+            "must be between 0.5 and 1, below 1",
+            field="confidence",
+            next_step="Give 0.95, or leave it out for a false alarm once in a million.",
+        )
+
+
+def _enough(claimed: float, alarm: float, direction: Direction) -> int:
+    """Return a number of samples that shows a loss a little above what is claimed."""
+    samples = FEWEST
+    while samples < 10**15 and largest_bound(samples, alarm=alarm, direction=direction) <= claimed * 1.1:
+        samples *= 2
+    return samples

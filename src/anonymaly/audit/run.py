@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All audits, in a quick and in a thorough form: every case by every layer, and the planted faults."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+
+from anonymaly.ask.catalogue import foreign
+from anonymaly.audit.cases.stream import StreamCase, audit_stream
+from anonymaly.audit.faults import SYSTEM, PlantedFault, planted_faults
+from anonymaly.audit.findings import AuditLine, AuditRun, Chances, FaultLine, Form
+from anonymaly.audit.fit import ACCEPTED
+from anonymaly.audit.listed import ListedCase
+from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
+from anonymaly.audit.questions import AUDITED, audited
+from anonymaly.audit.rate import RateStep, audit_rate
+from anonymaly.audit.report import AuditReport, Finding, audit
+from anonymaly.audit.system.fault import Check
+from anonymaly.core.progress import listening, tell
+from anonymaly.core.suggestions import guess
+from anonymaly.core.threads import worker_threads
+from anonymaly.errors import InputError
+
+TOTAL_ALARM = 1e-6  # of all bounds and fits of a run together
+# What is seen of ε on a tight pair, times the factor, is above ε: so large a violation is caught.
+QUICK = Form("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
+THOROUGH = Form("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
+STREAM, SHARED = "stream", "all questions"
+NEEDS_POSTGRES = "needs an empty PostgreSQL database"
+Step = Callable[[], "AuditLine | FaultLine"]
+
+
+def audit_all(
+    question: str | None = None,
+    *,
+    thorough: bool = False,
+    seed: int = 0,
+    workers: int | None = None,
+    postgres: Callable[[], str] | None = None,
+) -> AuditRun:
+    """Audit every question, or one, and plant faults to see whether the audit sees them.
+
+    Parameters
+    ----------
+    question : str, optional
+        A question's name, "stream", or "all questions" for what all of them share; everything without it.
+    thorough : bool
+        Whether to take as many samples as show a violation of 1.1 times ε, and to plant every fault.
+    seed : int
+        Makes the audit repeatable.
+    workers : int, optional
+        How many processes share the work; as many as there are cores without it. 1 does it in this process.
+    postgres : callable, optional
+        Returns the address of an empty PostgreSQL database, another one at each call. Without it the faults
+        that need one are listed and not planted.
+
+    Examples
+    --------
+    >>> audit_all("cuont")
+    Traceback (most recent call last):
+    ...
+    anonymaly.errors.InputError: question: there is no 'cuont'. Did you mean count? ...
+    """
+    began = time.perf_counter()
+    steps, chances = _plan(question, thorough, seed)
+    done = list(_carried_out(steps, (question, thorough, seed), workers or worker_threads()))
+    faults = [item for item in done if isinstance(item, FaultLine)]
+    if postgres is not None:
+        # Their databases are this process's own.
+        given = {(item.about, item.name): item for item in planted_faults(postgres=postgres)}
+        faults = [
+            _planted(given[item.about, item.name], run=True) if item.why == NEEDS_POSTGRES else item
+            for item in faults
+        ]
+    return AuditRun(
+        THOROUGH if thorough else QUICK,
+        tuple(item for item in done if isinstance(item, AuditLine)),
+        tuple(faults),
+        chances,
+        time.perf_counter() - began,
+    )
+
+
+def _plan(question: str | None, thorough: bool, seed: int) -> tuple[list[Step], Chances]:
+    """Return all steps, and how they share the false alarms."""
+    form, names = THOROUGH if thorough else QUICK, _wanted(question)
+    cases = [(name, item) for name in names if name not in (STREAM, SHARED) for item in audited(name).cases]
+    chances = _chances([item for _, item in cases], thorough)
+    faults = [fault for fault in _faults(names) if fault.about in names]
+    chosen = faults if thorough or question is not None else _one_of_each(faults)
+    steps: list[Step] = [
+        *(partial(_case, name, item, form, chances, seed) for name, item in cases),
+        *_shared(names),
+        *(partial(_planted, fault, run=fault in chosen) for fault in faults),
+    ]
+    return steps, chances
+
+
+def _carried_out(
+    steps: list[Step], plan: tuple[str | None, bool, int], workers: int
+) -> Iterator[AuditLine | FaultLine]:
+    """Yield what every step found, in their order."""
+    tell("checks", 0, len(steps))
+    if workers == 1:
+        for number, step in enumerate(steps):
+            with listening(_nobody):
+                found = _timed(step)
+            tell("checks", number + 1, len(steps))
+            yield found
+        return
+    # Each process plans for itself and is told numbers: steps hold functions, which cannot be sent. A fault
+    # is planted in one process alone, and none has threads of an engine from before it began.
+    with get_context("spawn").Pool(workers, _begin, plan) as pool:  # ends its processes, however it is left
+        for number, found in enumerate(pool.imap(_step, range(len(steps)))):
+            tell("checks", number + 1, len(steps))
+            yield found
+
+
+_STEPS: list[Step] = []  # of this process
+
+
+def _begin(question: str | None, thorough: bool, seed: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
+    _STEPS[:] = _plan(question, thorough, seed)[0]
+
+
+def _step(number: int) -> AuditLine | FaultLine:
+    return _timed(_STEPS[number])
+
+
+def _timed(step: Step) -> AuditLine | FaultLine:
+    began = time.perf_counter()
+    return replace(step(), seconds=time.perf_counter() - began)
+
+
+def _nobody(unit: str, done: int, total: int) -> None:
+    """Hear nothing of what a question itself reports of its work."""
+
+
+def _wanted(question: str | None) -> list[str]:
+    every = [*AUDITED, STREAM, SHARED]
+    if question is None:
+        return every
+    if question not in every and question not in foreign():
+        known = [*every, *foreign()]
+        raise InputError(
+            f"there is no {question!r}",
+            field="question",
+            next_step=f"{guess(question, known)}Audited are: {', '.join(known)}.",
+        )
+    return [question]
+
+
+def _chances(cases: list[ListedCase], thorough: bool) -> Chances:
+    """Share the false alarms of a run among all that may give one; exact layers give none."""
+    bounds = sum("bound" in item.layers for item in cases)
+    with_a_law = [item.case(thorough=thorough) for item in cases if "fit" in item.layers]
+    fits = sum(2 for case in with_a_law if (case.law or case.outcomes) is not None)
+    return Chances(TOTAL_ALARM, bounds, fits, ACCEPTED, MUTANT_ALARM)
+
+
+def _case(question: str, listed: ListedCase, form: Form, chances: Chances, seed: int) -> AuditLine:
+    thorough = form is THOROUGH
+    case = listed.case(thorough=thorough)
+    samples = listed.thorough_samples if thorough else listed.samples
+    fitted = listed.thorough_fit_samples if thorough else listed.fit_samples
+    report = audit(
+        case,
+        seed=seed,
+        layers=listed.layers,
+        rounds=form.rounds,
+        most_pairs=form.most_pairs,
+        samples=samples,
+        fit_samples=fitted,
+        alarm=chances.of_a_bound + 2 * ACCEPTED,
+        power=form.power,
+    )
+    if not case.tight and "bound" in listed.layers:
+        report = AuditReport(report.name, (*report.findings, _half_the_noise(listed, thorough, seed)))
+    return AuditLine(question, report, case.claimed, case.tight)
+
+
+def _half_the_noise(listed: ListedCase, thorough: bool, seed: int) -> Finding:
+    """Check that the same question with half its noise would be rejected on this pair by its samples."""
+    case = listed.overspent(thorough=thorough)
+    report = audit(
+        case,
+        seed=seed + 1,
+        # Against the law, where it is known, fewer answers tell.
+        layers=["bound"] if (case.law or case.outcomes) is None else ["fit"],
+        rounds=0,
+        samples=listed.thorough_samples if thorough else listed.samples,
+        fit_samples=listed.thorough_fit_samples if thorough else listed.fit_samples,
+        alarm=MUTANT_ALARM,
+        power=None,
+    )
+    by = [f"{item.layer}, {item.check}" for item in report.findings if not item.passed]
+    words = f"rejected by {', '.join(by)}" if by else "not rejected"
+    return Finding("bound", "half the noise", bool(by), f"with half the noise it is {words}", power=True)
+
+
+def _shared(names: list[str]) -> Iterator[Step]:
+    if STREAM in names:
+        yield lambda: AuditLine(STREAM, audit_stream(StreamCase()))
+    if SHARED in names:
+        yield _rates
+        for faults, check in SYSTEM:
+            yield partial(_system, faults[0].layer, check)
+
+
+def _rates() -> AuditLine:
+    problems = audit_rate(RateStep("as it is"))
+    words = "; ".join(problems[:3]) or "no violation found; every charge that was tried buys no more than it"
+    return AuditLine(SHARED, AuditReport("rate", (Finding("rate", "charge and rate", not problems, words),)))
+
+
+def _system(layer: str, check: Check) -> AuditLine:
+    try:
+        problems = list(check())
+    except InputError as problem:  # a program that this layer needs is not there
+        return AuditLine(SHARED, AuditReport(layer, ()), why=str(problem))
+    words = "; ".join(problems[:3]) or "no violation found"
+    return AuditLine(SHARED, AuditReport(layer, (Finding(layer, "as it is", not problems, words),)))
+
+
+def _faults(names: list[str]) -> Iterator[PlantedFault]:
+    yield from planted_faults()
+    for name in names:
+        if name not in AUDITED and name not in (STREAM, SHARED):
+            for mutant in audited(name).mutants:
+                yield PlantedFault(name, mutant.name, mutant.layer, mutant.is_rejected)
+
+
+def _one_of_each(faults: list[PlantedFault]) -> list[PlantedFault]:
+    """Return the first fault of every layer of every question."""
+    first: dict[tuple[str, str], PlantedFault] = {}
+    for fault in faults:
+        if fault.is_rejected is not None:
+            first.setdefault((fault.about, fault.layer), fault)
+    return list(first.values())
+
+
+def _planted(fault: PlantedFault, *, run: bool) -> FaultLine:
+    if fault.is_rejected is None:
+        return FaultLine(fault.about, fault.name, fault.layer, None, NEEDS_POSTGRES)
+    if not run:
+        return FaultLine(fault.about, fault.name, fault.layer, None, "planted in the thorough form")
+    try:
+        return FaultLine(fault.about, fault.name, fault.layer, fault.is_rejected())
+    except InputError as problem:
+        return FaultLine(fault.about, fault.name, fault.layer, None, str(problem))
+    except Exception as problem:  # it no longer fits into what it shall break, and so tests nothing
+        why = f"failed with {type(problem).__name__} instead of being seen"
+        return FaultLine(fault.about, fault.name, fault.layer, False, why)
