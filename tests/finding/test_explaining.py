@@ -26,7 +26,7 @@ RECORD = {"pay": 900, "age": 30, "job": "Nurse", "hired": "2020-05-01"}
 
 
 def _reason(*parts: tuple[tuple[str, ...], float]) -> Reason:
-    return Reason(0, 1.0, None, tuple(Part(columns, part, "") for columns, part in parts))
+    return Reason(0, 1.0, None, tuple(Part(columns, part, "", "") for columns, part in parts))
 
 
 def test_the_metric_is_the_number_with_the_largest_part() -> None:

@@ -96,7 +96,10 @@ class OwnRecords:
 
     def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Return some records with all of their columns, as plain values; NaN is missing."""
-        chosen: list[Mapping[str, Any]] = self.table.take(list(places)).to_pylist()
+        import pyarrow as pa  # noqa: PLC0415
+
+        # Of a named type, or no place at all would be a list of nothing, which Arrow cannot take.
+        chosen: list[Mapping[str, Any]] = self.table.take(pa.array(places, pa.int64())).to_pylist()
         return [{name: _plain(value) for name, value in row.items()} for row in chosen]
 
 
