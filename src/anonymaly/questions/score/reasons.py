@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 TOGETHER = "all numbers together"
 NAMED = 3  # parts that are named of each record
+LEAST = 1e-4  # a share that is written; of smaller ones it is said that they are under it
 WIDTH = 160
 
 
@@ -218,8 +220,12 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
     share = _share(cell.share, cell.believed)
     values = [_value(space, axis, float(point[axis])) for axis in axes]
     if len(axes) == 2:
+        # Beside "under 4 %" an expected 3 % would say nothing.
+        least = max(cell.share, cell.believed)
         expected = (
-            "" if cell.expected is None else f", {_percent(cell.expected)} would if they were unrelated"
+            f", {_percent(cell.expected)} would if they were unrelated"
+            if cell.expected is not None and cell.expected > least
+            else ""
         )
         both = " with ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
         return f"{both}: {share} of the records have both{expected}"
@@ -237,15 +243,22 @@ def _share(share: float, believed: float) -> str:
 
     Examples
     --------
-    >>> _share(0.2, 0.01), _share(0.001, 0.04)
-    ('about 20 %', 'under 4 %')
+    >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0)
+    ('about 20 %', 'under 4 %', 'under 0.01 %')
     """
-    return f"about {_percent(share)}" if share >= believed else f"under {_percent(believed)}"
+    least = max(believed, LEAST)
+    return f"about {_percent(share)}" if share >= least else f"under {_percent(_rounded_up(least))}"
+
+
+def _rounded_up(share: float) -> float:
+    """Round up to what is written, so that "under" stays true."""
+    unit = 0.01 if share >= 0.01 else 10.0 ** math.floor(math.log10(share))
+    return unit * math.ceil(share / unit - 1e-9)
 
 
 def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 else f"{max(percent, 0.01):.1g} %"
+    percent = 100 * max(share, LEAST)
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.1g} %"
 
 
 def _value(space: Space, axis: int, value: float) -> str:
