@@ -54,7 +54,7 @@ def test_the_plan_comes_first_and_then_the_oddest_with_a_report(run: Run, folder
     shares = [line for line in lines if line.startswith("    ")]
     assert [line.split("ε = ")[1].split()[0] for line in shares] == ["2", "1"]
     assert lines.index("  would cost at most ε = 3 of 5 remaining") < lines.index(
-        next(line for line in lines if line.startswith("row 2: score"))
+        next(line for line in lines if line.startswith("id b (row 2): score"))
     )
     assert "charged ε = 3;" in done.stdout
     assert "the same with pictures: report.html" in done.stdout
@@ -118,6 +118,23 @@ def test_what_cannot_be_done_is_refused_and_costs_nothing(
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert _spent(run, folder) == "0"
+
+
+def test_a_code_stays_a_whole_number(run: Run, folder: Path) -> None:
+    rows = pd.DataFrame({"pay": [30.0, 31, 32] * 200, "year": [2003, 2004, None] * 200})
+    rows.to_parquet(folder / "paid.parquet")
+    (folder / "paid.yaml").write_text(
+        "name: paid\nsource: paid.parquet\nbudget: 9\ncolumns:\n"
+        "  pay: {type: interval, low: 0, high: 99}\n  year: {type: categories, values: [2003, 2004]}\n"
+    )
+    (folder / "two.csv").write_text("pay,year\n95,2003\n31,\n")
+    command = ["find", "paid.yaml", "two.csv", "--epsilon", "5", "--explain", "0"]
+    told = json.loads(run(*command, "--json").stdout)
+    assert [item["record"] for item in told["records"]] == [
+        {"pay": 95.0, "year": 2003},
+        {"pay": 31.0, "year": None},
+    ]
+    assert "[pay 95, year 2003]" in run(*command).stdout
 
 
 def test_the_owner_sees_exact_rows_and_no_account_is_opened(run: Run, folder: Path) -> None:

@@ -97,6 +97,68 @@ def test_what_was_charged_before_a_failure_stays_and_asking_again_goes_on(
     assert again.explanations[0] == found.explanations[0]
 
 
+@pytest.mark.parametrize(
+    ("where", "before", "after"),
+    [
+        ("anonymaly.questions.score.mechanism.count_for", 0.4, "0.6"),
+        ("anonymaly.questions.explain.everyone.mechanism.count_steps_of_groups", 0.6, "0.4"),
+    ],
+)
+def test_interrupted_on_the_way_it_goes_on_and_nothing_is_charged_twice(
+    open_account: Open,
+    odd_records: pd.DataFrame,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    before: float,
+    after: str,
+) -> None:
+    def interrupt(*arguments: Any) -> Any:
+        raise KeyboardInterrupt  # as Ctrl-C does; a real signal would arrive at a moment of its own
+
+    curator = open_account()
+    monkeypatch.setattr(where, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        am.find(curator, odd_records, epsilon=1)
+    assert curator.spent == before
+    monkeypatch.undo()
+    plan = prepare(curator, odd_records, epsilon=1).plan
+    assert "it was charged before" in str(plan)
+    found = am.find(curator, odd_records, epsilon=1)
+    assert (found.cost, curator.spent, found.failed) == (after, 1.0, ())
+    assert None not in found.explanations
+
+
+def test_a_record_is_called_by_what_only_its_asker_knows(open_account: Open) -> None:
+    found = am.find(open_account(), [{**ODD, "case": "A-17"}], epsilon=5, explain=1)
+    assert found.odd[0].title == "id x, case A-17 (row 1)"
+    assert found.odd[0].title in found.to_html()
+    assert str(found).splitlines()[2].startswith(found.odd[0].title)
+
+
+def test_a_group_is_told_without_what_it_leaves_open(open_account: Open) -> None:
+    found = am.find(open_account(), [ODD], epsilon=5, explain=1)
+    assert found.explanations[0] is not None
+    told = found.odd[0].explained
+    assert told is not None
+    for words in (str(found), found.to_html(), *told.words()):
+        assert " any " not in words
+    assert told.words()[0] == f"stands out in pay {found.explanations[0].groups[0].brief}"
+
+
+def test_of_a_record_with_very_many_values_only_the_odd_ones_are_in_the_open(tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(30)]
+    rows = pd.DataFrame({"pay": [10.0, 11.0, 12.0] * 300, **dict.fromkeys(names, False)})
+    columns = {"pay": am.Interval(0, 100), **{name: am.Flag() for name in names}}
+    curator = am.Curator(
+        am.Dataset(rows, name="wide", columns=columns), budget=99, ledger=tmp_path / "wide.ledger"
+    )
+    page = am.find(curator, [{"pay": 90.0, **dict.fromkeys(names, False)}], epsilon=50, explain=0).to_html()
+    shown, folded = page.split("<details>")
+    assert "<b>pay</b> 90" in shown
+    assert "<b>c17</b>" not in shown
+    assert "<b>c17</b>" in folded
+
+
 def test_fewer_records_than_explanations_leave_their_shares_unspent(open_account: Open) -> None:
     curator = open_account()
     found = am.find(curator, [ODD], epsilon=1)

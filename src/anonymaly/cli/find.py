@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from anonymaly.cli.record_files import RecordFile
 from anonymaly.cli.scored import kinds_of, read_rule
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Opaque
+from anonymaly.declare.domain import Categories, Domain, Opaque
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 from anonymaly.finding.find import run
@@ -25,6 +26,11 @@ from anonymaly.finding.own_records import compared_columns
 from anonymaly.finding.prepare import EXPLAIN, TOP, prepare
 from anonymaly.questions.score.missing import MISSING
 from anonymaly.questions.score.mixed_space import MixedSpace
+
+WHOSE = """\
+Whose records are odd?
+  1  records of your own, in a file: compared with the table, out of its ε
+  2  the table's own rows: exact, free, and for its owner's eyes alone"""
 
 Records = Annotated[
     Path | None,
@@ -79,15 +85,10 @@ def find(
 ) -> None:
     """Find the oddest records, and say why they are: of a file, out of one ε, or of the owner's own rows."""
     if owner == (records is not None):
-        raise InputError(
-            "and --owner exclude each other" if owner else "or --owner is needed: whose records are odd?",
-            field="records",
-            next_step=f"To judge records of your own: anonymaly find {manifest} new.csv --epsilon 1. To look "
-            f"at the table's own rows, if you are its owner: anonymaly find {manifest} --owner.",
-        )
+        records, owner, epsilon = _whose(manifest, epsilon, both=owner)
     _refuse_page(html)
     wanted = list(columns) if columns else None
-    if records is None:
+    if owner or records is None:
         _refuse_idle(epsilon=epsilon, preview=preview, missing=missing != MISSING[0])
         _own_rows(manifest, top, explain, wanted, html, as_json)
         return
@@ -120,7 +121,7 @@ def find(
         else:
             say(f"{plan}\n")
         prepared.refuse_beyond_budget()
-        if plan.cost and not yes and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        if plan.cost and not yes and not as_json and _on_terminal():
             typer.confirm("Go on?", abort=True)
         with progress_bar():
             found = run(prepared, analyst=analyst)
@@ -128,6 +129,29 @@ def find(
             with still_kept():
                 found.save(html)
     _say(found, html, as_json)
+
+
+def _whose(manifest: str, epsilon: str | None, *, both: bool) -> tuple[Path | None, bool, str | None]:
+    """Ask which records are meant, on a terminal; elsewhere refuse, and say how each is asked for."""
+    if both or not _on_terminal():
+        raise InputError(
+            "and --owner exclude each other" if both else "or --owner is needed: whose records are odd?",
+            field="records",
+            next_step=f"To judge records of your own: anonymaly find {manifest} new.csv --epsilon 1. To look "
+            f"at the table's own rows, if you are its owner: anonymaly find {manifest} --owner.",
+        )
+    say(WHOSE)
+    chosen = ""
+    while chosen not in ("1", "2"):
+        chosen = typer.prompt("1 or 2").strip()
+    if chosen == "2":
+        return None, True, epsilon
+    records = Path(typer.prompt("File of records (.csv or .parquet)"))
+    return records, False, epsilon or typer.prompt("ε that it may cost, such as 1")
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _own_rows(
@@ -166,7 +190,18 @@ def _read(path: Path, declaration: Declaration, columns: list[str] | None) -> pa
         and name not in (declaration.person, declaration.key)
     }
     space = MixedSpace.of(list(domains), list(domains.values()), {})
-    return pa.Table.from_batches(list(RecordFile(path, kinds_of(space)).batches()))
+    table = pa.Table.from_batches(list(RecordFile(path, kinds_of(space)).batches()))
+    return _with_whole_labels(table, domains)
+
+
+def _with_whole_labels(table: pa.Table, domains: Mapping[str, Domain]) -> pa.Table:
+    """Return years and codes as whole numbers, which they are read as if 2003.0 is allowed for them, too."""
+    for place, name in enumerate(table.column_names):
+        domain = domains.get(name)
+        if isinstance(domain, Categories) and pa.types.is_floating(table.column(name).type):
+            with suppress(pa.ArrowInvalid):  # one of them is none
+                table = table.set_column(place, name, table.column(name).cast(pa.int64()))
+    return table
 
 
 def _refuse_page(page: Path | None) -> None:

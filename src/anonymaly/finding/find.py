@@ -12,7 +12,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
 from anonymaly.finding.explaining import RecordQuestion
-from anonymaly.finding.found import Explained, OddRecord, OddRecords
+from anonymaly.finding.found import Explained, OddRecord, OddRecords, named_by
 from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
 from anonymaly.promise import Guarantee, compose
 from anonymaly.questions.score.missing import Missing
@@ -100,7 +100,13 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
     reasons = every.told()
     rows = [reason.row for reason in reasons]
     odd = tuple(
-        OddRecord(row + 1, record, reason, explained[place] if place < len(explained) else None)
+        OddRecord(
+            row + 1,
+            record,
+            reason,
+            explained[place] if place < len(explained) else None,
+            named_by(record, prepared.labels),
+        )
         for place, (row, record, reason) in enumerate(
             zip(rows, prepared.own.rows(rows), reasons, strict=True)
         )

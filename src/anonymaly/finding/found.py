@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -17,10 +17,12 @@ from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 from anonymaly.finding.plan import FindPlan
 from anonymaly.promise import Guarantee
-from anonymaly.questions.explain.everyone.picture import in_terminal
-from anonymaly.questions.explain.everyone.value import Explanation
+from anonymaly.questions.explain.everyone.picture import strip
+from anonymaly.questions.explain.everyone.value import Explanation, shown_value
 from anonymaly.questions.score.reasons import Reason, Reasons
 
+MOST_VALUES = 12  # of a record in a line of text
+LONGEST = 120  # characters of a value that are shown
 AGAIN = "The same command asked again is free for what is stored, and goes on with what is missing."
 
 
@@ -50,6 +52,24 @@ class Explained:
     note: str | None = None
     failed: bool = False
 
+    def words(self, *, drawn: bool = False) -> list[str]:
+        """Return it in words, a line each; with a strip below each group whose quartiles are known."""
+        found = self.explanation
+        if found is None:
+            return [f"no explanation: {self.missing}"]
+        if not found.groups:
+            return [
+                f"stands out in {found.metric} in no group, or not clearly enough: a record is seen at this "
+                f"share of ε if about {shown_value(found.needed)} others would have to change before it no "
+                "longer stood out"
+            ]
+        lines = []
+        for group in found.groups:
+            lines += [f"stands out in {found.metric} {group.brief}", found.reason(group)]
+            if drawn and group.quartiles is not None:
+                lines.append(strip(found.record_value, group.quartiles))
+        return lines
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
@@ -57,7 +77,7 @@ class Explained:
             "charged": to_text(self.charged),
             "number": self.number,
             "explanation": None if self.explanation is None else self.explanation.to_dict(),
-            "words": None if self.explanation is None else str(self.explanation).splitlines(),
+            "words": None if self.explanation is None else self.words(),
             "missing": self.missing,
             "note": self.note,
         }
@@ -65,12 +85,32 @@ class Explained:
 
 @dataclass(frozen=True)
 class OddRecord:
-    """One of the oddest records: its row, counted from 1, its values, its reasons, and its explanation."""
+    """One of the oddest records.
+
+    Attributes
+    ----------
+    row
+        Its place among the records that were given, from 1.
+    record
+        Its values.
+    reason
+        What its score is made of.
+    explained
+        The group in which it stands out, where that was asked for.
+    label
+        What it is called: its values in columns that say nothing else, such as the number of a case.
+    """
 
     row: int
     record: Mapping[str, Any]
     reason: Reason
     explained: Explained | None = None
+    label: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called, and where it is."""
+        return f"{self.label} (row {self.row:,})" if self.label else f"row {self.row:,}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -80,18 +120,55 @@ class OddRecord:
         return {**told, "record": record, **explained}
 
     def lines(self) -> list[str]:
-        """Return it as text: its score, what is odd about it, and the group that it stands out in."""
-        found = [f"row {self.row:,}: score {self.reason.score:.2f}"]
+        """Return it as text: its score, its values, what is odd about it, and the group it stands out in."""
+        values = [f"{name} {shown(value)}" for name, value in self.record.items()]
+        more = [f"… {len(values) - MOST_VALUES:,} more"] if len(values) > MOST_VALUES else []
+        found = [
+            f"{self.title}: score {self.reason.score:.2f}",
+            f"  [{', '.join([*values[:MOST_VALUES], *more])}]",
+        ]
         found += [f"  {part.words} (+{part.part:.2f})" for part in self.reason.parts] or [f"  {self.reason}"]
         if self.explained is not None:
-            told = self.explained
-            words = (
-                [f"no explanation: {told.missing}"]
-                if told.explanation is None
-                else in_terminal(told.explanation).splitlines()
-            )
-            found += [f"  > {line}" for line in [*words, *([] if told.note is None else [told.note])]]
+            note = [] if self.explained.note is None else [self.explained.note]
+            found += [f"  > {line}" for line in [*self.explained.words(drawn=True), *note]]
         return found
+
+
+def named_by(record: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return what a record is called by its first two values in some columns.
+
+    Examples
+    --------
+    >>> named_by({"age": 30, "case": "A-17", "file": 3}, ["case", "file"])
+    'case A-17, file 3'
+    """
+    known = [name for name in names if record.get(name) is not None]
+    return ", ".join(f"{name} {shown(record[name])}" for name in known[:2])
+
+
+def shown(value: Any) -> str:
+    """Write a value as people read it: numbers in groups of three, long texts cut.
+
+    Whole numbers of four digits are left as they are, as they may be years.
+
+    Examples
+    --------
+    >>> shown(1999), shown(1999.0), shown(1900000), shown(0.25), shown(None), shown(False)
+    ('1999', '1,999', '1,900,000', '0.25', 'missing', 'false')
+    """
+    told = plain(value)
+    if told is None:
+        return "missing"
+    if isinstance(told, bool):
+        return str(told).lower()
+    if isinstance(told, int):
+        return f"{told:,}" if abs(told) >= 10_000 else str(told)
+    if isinstance(told, float):
+        if abs(told) >= 1e15:
+            return f"{told:.6g}"
+        return f"{told:,.0f}" if told.is_integer() else f"{told:,.2f}" if abs(told) >= 1000 else f"{told:.6g}"
+    text = str(told)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def plain(value: Any) -> Any:
@@ -207,9 +284,9 @@ class OddRecords:
         return f"OddRecords({len(self.odd)} of {self.plan.given} records, charged ε = {self.cost})"
 
     def _repr_html_(self) -> str:
-        from anonymaly.finding.report import fragment  # noqa: PLC0415  (only notebooks and reports)
+        from anonymaly.finding.report import find_fragment  # noqa: PLC0415  (only notebooks and reports)
 
-        return fragment(self)
+        return find_fragment(self)
 
     def to_html(self) -> str:
         """Return a page that needs nothing else: no address, no script."""

@@ -64,6 +64,8 @@ class Step:
         The number of the stored answer.
     at
         The ε of the stored answer, where that is not the share.
+    charged_before
+        Its number, if it was charged before and not answered: asking again goes on with it.
     """
 
     name: str
@@ -72,10 +74,13 @@ class Step:
     cost: int
     stored: int | None = None
     at: int | None = None
+    charged_before: int | None = None
 
     @property
     def price(self) -> str:
         """What it costs, in words."""
+        if self.charged_before is not None:
+            return f"nothing: it was charged before, as number {self.charged_before}, and not answered"
         if self.stored is None:
             return f"ε = {to_text(self.cost)}" if self.cost else "nothing"
         other = "" if self.at in (None, self.share) else f" at ε = {to_text(self.at or 0)}"
@@ -89,6 +94,7 @@ class Step:
             "share": to_text(self.share),
             "cost": to_text(self.cost),
             "stored": self.stored,
+            **({} if self.charged_before is None else {"charged_before": self.charged_before}),
         }
 
 
@@ -156,7 +162,7 @@ class FindPlan:
         lines = [f"find: {self.title}", f"  may spend ε = {to_text(self.epsilon)}, in named shares:"]
         for step in self.steps:
             lines.append(f"    {step.name:<{width}}ε = {to_text(step.share)}  {step.asks}")
-            if step.stored is not None:
+            if step.stored is not None or step.charged_before is not None:
                 lines.append(f"    {'':<{width}}costs {step.price}")
         left = f"of {to_text(self.remaining)} remaining"
         lines.append(f"  would cost at most ε = {to_text(self.cost)} {left}")

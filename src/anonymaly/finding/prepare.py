@@ -12,6 +12,7 @@ import numpy as np
 from anonymaly.ask.answer import Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number, to_nano, to_text
+from anonymaly.declare.domain import Opaque
 from anonymaly.errors import BudgetExceeded, InputError
 from anonymaly.finding.explaining import RecordQuestion, choose, probe
 from anonymaly.finding.own_records import OwnRecords, compared_columns
@@ -40,6 +41,18 @@ class Prepared:
     plan: FindPlan
     explain: int
     missing: Missing
+
+    @property
+    def labels(self) -> list[str]:
+        """The columns that a record is called by: those that are not declared, keys and persons."""
+        declared = self.curator.declaration
+        own = [name for name in self.own.table.column_names if name not in self.own.compared]
+        return [
+            name
+            for name in own
+            if name in (declared.key, declared.person)
+            or isinstance(declared.columns.get(name, Opaque()), Opaque)
+        ]
 
     def odd(self, model: Model) -> Reasons:
         """Return the reasons of the oddest records, from a released model."""
@@ -111,6 +124,7 @@ def prepare(
         preview.cost,
         None if stored is None else stored.charged_before,
         preview.query.cost,
+        None if stored is not None else preview.charged_before,
     )
     later = [
         Step(f"explanation {number}", _asks(number), shares.explanation, shares.explanation)
@@ -163,14 +177,15 @@ def _with_stored(prepared: Prepared) -> Prepared:
     curator = prepared.curator
     model: Model = curator.ask(prepared.score).value  # stored: it is charged nothing
     steps = [prepared.plan.steps[0]]
+    answered = {reservation.seq for reservation in curator.accountant.answers()}
     for step, choice in zip(prepared.plan.steps[1:], prepared.choices(prepared.odd(model)), strict=True):
         if choice.query is None:
             steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
             continue
         preview = curator.preview(choice.query)
-        steps.append(
-            replace(step, asks=choice.query.describe(), cost=preview.cost, stored=preview.charged_before)
-        )
+        number = preview.charged_before
+        paid = {"stored" if number in answered else "charged_before": number}
+        steps.append(replace(step, asks=choice.query.describe(), cost=preview.cost, **paid))
     return replace(prepared, plan=replace(prepared.plan, steps=tuple(steps)))
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Opaque
 from anonymaly.engine.statements import EngineFailure
 from anonymaly.errors import InputError, SchemaError
+from anonymaly.finding.cards import cards, overview, reading
 from anonymaly.finding.explaining import choose
-from anonymaly.finding.found import Explained, OddRecord, save_page
+from anonymaly.finding.found import Explained, OddRecord, named_by, save_page
 from anonymaly.finding.own_records import compared_columns
+from anonymaly.finding.page import fragment, paragraph, whole_page
 from anonymaly.finding.prepare import EVERY_PART, MOST_TOP, TOP
-from anonymaly.finding.report import STYLE, cards, overview, whole_page
 from anonymaly.questions.explain.everyone.inspect import best_group
 from anonymaly.questions.score.inspect import exact_model, oddest_rows
 from anonymaly.questions.score.reasons import Reason, Reasons
@@ -59,7 +59,8 @@ class Odd:
     @property
     def title(self) -> str:
         """What is shown."""
-        return f"The {len(self.odd):,} oddest of the {self.rows:,} rows of {self.name}"
+        many = "" if len(self.odd) == 1 else f"{len(self.odd):,} "
+        return f"The {many}oddest of the {self.rows:,} rows of {self.name}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
@@ -76,10 +77,13 @@ class Odd:
         return f"Odd({len(self.odd)} of {self.rows} rows of {self.name}, exact)"
 
     def _repr_html_(self) -> str:
-        return (
-            f'<div class="anonymaly-find">\n<style>\n{STYLE}</style>\n'
-            f"<h1 style='font-size:1.5em'>{html.escape(self.title)}</h1>\n"
-            f'<p class="warning">{html.escape(WARNING)}</p>\n{overview(self.odd)}\n{cards(self.odd)}\n</div>'
+        return fragment(
+            self.title,
+            paragraph(WARNING, "warning"),
+            overview(self.odd),
+            "<h2>Each row</h2>",
+            paragraph(reading(self.odd), "faint"),
+            cards(self.odd),
         )
 
     def to_html(self) -> str:
@@ -166,6 +170,7 @@ def _odd(dataset: Dataset, top: int, explain: int, compared: Sequence[str]) -> O
             record,
             reason,
             _group(dataset, record, every[number]) if number < explain else None,
+            named_by(record, [name for name in names if name is not None]),
         )
         for number, (place, record, reason) in enumerate(
             zip(found.places, found.records, reasons, strict=True)
