@@ -61,7 +61,7 @@ def _group(explained: Explained | None) -> str:
     if explained.explanation is None:
         return "not explained"
     if not explained.explanation.groups:
-        return "in no group clearly enough"
+        return "in no group clearly enough" if explained.explanation.needed else "in no group"
     return f"in {explained.explanation.metric} {explained.explanation.groups[0].brief}"
 
 

@@ -58,6 +58,8 @@ class Explained:
         if found is None:
             return [f"no explanation: {self.missing}"]
         if not found.groups:
+            if not found.needed:  # nothing is drawn for an owner, so that the least margin counts
+                return [f"stands out in {found.metric} in no group"]
             return [
                 f"stands out in {found.metric} in no group, or not clearly enough: a record is seen at this "
                 f"share of ε if about {shown_value(found.needed)} others would have to change before it no "

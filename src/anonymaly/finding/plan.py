@@ -141,7 +141,8 @@ class FindPlan:
         shown = min(self.top, self.given)
         many = "the oddest" if shown == 1 else f"the {shown:,} oddest"
         place = "" if self.records is None else f" of {self.records}"
-        return f"{many} of {self.given:,} records{place}, compared with {self.dataset}"
+        given = "1 record" if self.given == 1 else f"{self.given:,} records"
+        return f"{many} of {given}{place}, compared with {self.dataset}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data."""

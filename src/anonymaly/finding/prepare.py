@@ -183,9 +183,11 @@ def _with_stored(prepared: Prepared) -> Prepared:
             steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
             continue
         preview = curator.preview(choice.query)
-        number = preview.charged_before
-        paid = {"stored" if number in answered else "charged_before": number}
-        steps.append(replace(step, asks=choice.query.describe(), cost=preview.cost, **paid))
+        number, asks = preview.charged_before, choice.query.describe()
+        if number in answered:
+            steps.append(replace(step, asks=asks, cost=preview.cost, stored=number))
+        else:
+            steps.append(replace(step, asks=asks, cost=preview.cost, charged_before=number))
     return replace(prepared, plan=replace(prepared.plan, steps=tuple(steps)))
 
 

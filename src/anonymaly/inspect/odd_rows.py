@@ -28,7 +28,6 @@ WARNING = (
     "released."
 )
 SOME_EPSILON = 10**9  # a question is bound at some ε, which plays no part in what is exact
-IN_NONE = "stands out in no group"
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,4 @@ def _group(dataset: Dataset, record: Mapping[str, Any], reason: Reason) -> Expla
     choice = choose(record, reason, dataset.declaration, SOME_EPSILON)
     if choice.query is None:
         return Explained(None, 0, missing=choice.why_not)
-    found = best_group(dataset, choice.query)
-    if not found.groups:
-        return Explained(None, 0, missing=f"{IN_NONE} in {found.metric}", note=choice.note)
-    return Explained(found, 0, note=choice.note)
+    return Explained(best_group(dataset, choice.query), 0, note=choice.note)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 TOGETHER = "all numbers together"
 NAMED = 3  # parts that are named of each record
+SLIGHT = 0.05  # a smaller part, of a value that is 5 % rarer than usual, is no reason
 LEAST = 1e-4  # a share that is written; of smaller ones it is said that they are under it
 WIDTH = 160
 
@@ -95,7 +96,7 @@ class Reasons(Sequence[Reason]):
     >>> model = am.simulate(query, table, seed=0).value
     >>> (reason,) = model.reasons([{"age": 31, "ward": "A"}, {"age": 31, "ward": "C"}]).top(1)
     >>> reason.row, reason.parts[0].words
-    (1, 'ward C: under 0.6 % of the records have it')
+    (1, 'ward C: under 0.7 % of the records have it')
     """
 
     def __init__(
@@ -128,7 +129,9 @@ class Reasons(Sequence[Reason]):
             return self._chosen(list(range(len(self)))[place])
         point, numbers = self._points[place], self._numbers[place]
         largest = [
-            int(part) for part in np.argsort(-numbers, kind="stable")[: self._named] if numbers[part] > 0
+            int(part)
+            for part in np.argsort(-numbers, kind="stable")[: self._named]
+            if numbers[part] >= SLIGHT
         ]
         score = float(self.scores[place])
         return Reason(
@@ -220,13 +223,10 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
     share = _share(cell.share, cell.believed)
     values = [_value(space, axis, float(point[axis])) for axis in axes]
     if len(axes) == 2:
-        # Beside "under 4 %" an expected 3 % would say nothing.
-        least = max(cell.share, cell.believed)
-        expected = (
-            f", {_percent(cell.expected)} would if they were unrelated"
-            if cell.expected is not None and cell.expected > least
-            else ""
-        )
+        # Beside "under 4 %" an expected 3 % or 4 % would say nothing.
+        unrelated = 0.0 if cell.expected is None else cell.expected
+        more = unrelated > max(cell.share, cell.believed) and not share.endswith(f" {_percent(unrelated)}")
+        expected = f", {_percent(unrelated)} would if they were unrelated" if more else ""
         both = " with ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
         return f"{both}: {share} of the records have both{expected}"
     if np.isnan(point[axes[0]]):

@@ -148,13 +148,7 @@ class Group(Value):
 
     @property
     def brief(self) -> str:
-        """The group in words, without what it leaves open.
-
-        Examples
-        --------
-        >>> Group([Part("job", "values", ["Nurse"]), Part("city")]).brief
-        'among records with job = Nurse'
-        """
+        """The group in words, without what it leaves open."""
         asked = [str(part) for part in self.parts if part.how != "any"]
         return f"among records with {', '.join(asked)}" if asked else "among all records"
 
