@@ -102,6 +102,13 @@ def test_what_a_share_is_said_to_be_under_is_rounded_up() -> None:
         assert number / 100 >= least
 
 
+def test_where_there_is_more_noise_than_records_no_share_is_told() -> None:
+    for reason in model_of(epsilon="0.001").reasons(records(20)):
+        for part in reason.parts:
+            assert not re.search(r"under \d\d\d", part.words)
+            assert "an unknown share of the records" in part.words
+
+
 def test_a_missing_value_has_words_of_its_own_where_it_counts(model: am.Model) -> None:
     (reason,) = model.reasons([{**USUAL, "ward": None}], missing="value")
     assert any(part.words.startswith("ward is missing: ") for part in reason.parts)

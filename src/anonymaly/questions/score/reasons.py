@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 TOGETHER = "all numbers together"
 NAMED = 3  # parts that are named of each record
 SLIGHT = 0.05  # a smaller part, of a value that is 5 % rarer than usual, is no reason
+MOST_NOISE = 0.5  # beyond this part of the records, noise leaves nothing to say of a share
 LEAST = 1e-4  # a share that is written; of smaller ones it is said that they are under it
 WIDTH = 160
 
@@ -243,10 +244,12 @@ def _share(share: float, believed: float) -> str:
 
     Examples
     --------
-    >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0)
-    ('about 20 %', 'under 4 %', 'under 0.01 %')
+    >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0), _share(0.3, 1.7)
+    ('about 20 %', 'under 4 %', 'under 0.01 %', 'for the noise, an unknown share')
     """
     least = max(believed, LEAST)
+    if share < least and least >= MOST_NOISE:
+        return "for the noise, an unknown share"
     return f"about {_percent(share)}" if share >= least else f"under {_percent(_rounded_up(least))}"
 
 
