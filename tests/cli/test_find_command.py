@@ -134,7 +134,7 @@ def test_a_code_stays_a_whole_number(run: Run, folder: Path) -> None:
         {"pay": 95.0, "year": 2003},
         {"pay": 31.0, "year": None},
     ]
-    assert "[pay 95, year 2003]" in run(*command).stdout
+    assert "[pay = 95, year = 2003]" in run(*command).stdout
 
 
 def test_the_owner_sees_exact_rows_and_no_account_is_opened(run: Run, folder: Path) -> None:

@@ -7,6 +7,7 @@ import html
 from collections.abc import Sequence
 
 from anonymaly.finding.found import Explained, OddRecord, shown
+from anonymaly.finding.page import table
 from anonymaly.questions.explain.everyone.picture import to_svg
 from anonymaly.questions.score.reasons import Part
 
@@ -15,7 +16,8 @@ MOST_VALUES = 20  # of a record; more are folded away
 SHORT = 24  # characters of a record's name that stay in one line
 PARTS_READ = (
     "The bars are the parts of a record's score, one for each column and each pair of columns: how much "
-    "rarer its value is than usual. +0.7 is about twice as rare, +2.3 ten times, +7 a thousand times."
+    "rarer its value is than usual. +0.7 is about twice as rare, +2.3 ten times, +7 a thousand times. "
+    "The score is the sum of all parts, below 0 where most are usual."
 )
 STRIPS_READ = (
     "In the strips, the box holds the middle half of the group, the thick line is its median, and the dot is "
@@ -44,15 +46,15 @@ def overview(odd: Sequence[OddRecord]) -> str:
         kind = ' class="name"' if len(item.label) <= SHORT else ""
         name = f"<td{kind}>{html.escape(item.label)}</td>" if named else ""
         lines.append(
-            f'<tr><td class="number">{place}</td><td class="number">{item.row:,}</td>{name}'
+            f'<td class="number">{place}</td><td class="number">{item.row:,}</td>{name}'
             f'<td class="number">{item.reason.score:.2f}</td><td>{html.escape(first)}</td>'
-            f'<td class="wide">{html.escape(_group(item.explained))}</td></tr>'
+            f'<td class="wide">{html.escape(_group(item.explained))}</td>'
         )
     heads = (
         f'<th></th><th class="number">row</th>{"<th>record</th>" if named else ""}'
         '<th class="number">score</th><th>largest reason</th><th class="wide">stands out</th>'
     )
-    return f"<table>\n<tr>{heads}</tr>\n{chr(10).join(lines)}\n</table>"
+    return table([heads, *lines])
 
 
 def _group(explained: Explained | None) -> str:
@@ -85,7 +87,7 @@ def _values(item: OddRecord) -> str:
     """Return the record's values; of very many, those that its reasons name, and the others folded away."""
     if len(item.record) <= MOST_VALUES:
         return f'<div class="values">{_listed(item, list(item.record))}</div>'
-    named = {name for part in item.reason.parts for name in part.columns}
+    named = {name for part in item.reason.parts if len(part.columns) <= 2 for name in part.columns}
     first = [name for name in item.record if name in named][:MOST_VALUES]
     every = _listed(item, list(item.record))
     return (

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from anonymaly.questions.explain.everyone.value import Explanation, shown_value
 from anonymaly.questions.score.reasons import Reason, Reasons
 
 MOST_VALUES = 12  # of a record in a line of text
+LONGEST_NAME = 40  # characters of a value that a record is called by
 LONGEST = 120  # characters of a value that are shown
 AGAIN = "The same command asked again is free for what is stored, and goes on with what is missing."
 
@@ -123,7 +124,7 @@ class OddRecord:
 
     def lines(self) -> list[str]:
         """Return it as text: its score, its values, what is odd about it, and the group it stands out in."""
-        values = [f"{name} {shown(value)}" for name, value in self.record.items()]
+        values = [f"{name} = {shown(value)}" for name, value in self.record.items()]
         more = [f"… {len(values) - MOST_VALUES:,} more"] if len(values) > MOST_VALUES else []
         found = [
             f"{self.title}: score {self.reason.score:.2f}",
@@ -137,7 +138,7 @@ class OddRecord:
 
 
 def named_by(record: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return what a record is called by its first two values in some columns.
+    """Return what a record is called by its first two values in some columns; long ones are no names.
 
     Examples
     --------
@@ -145,7 +146,8 @@ def named_by(record: Mapping[str, Any], names: Sequence[str]) -> str:
     'case A-17, file 3'
     """
     known = [name for name in names if record.get(name) is not None]
-    return ", ".join(f"{name} {shown(record[name])}" for name in known[:2])
+    short = [f"{name} {told}" for name in known if len(told := shown(record[name])) <= LONGEST_NAME]
+    return ", ".join(short[:2])
 
 
 def shown(value: Any) -> str:
@@ -158,27 +160,33 @@ def shown(value: Any) -> str:
     >>> shown(1999), shown(1999.0), shown(1900000), shown(0.25), shown(None), shown(False)
     ('1999', '1,999', '1,900,000', '0.25', 'missing', 'false')
     """
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
     told = plain(value)
-    if told is None:
-        return "missing"
-    if isinstance(told, bool):
-        return str(told).lower()
-    if isinstance(told, int):
-        return f"{told:,}" if abs(told) >= 10_000 else str(told)
-    if isinstance(told, float):
-        if abs(told) >= 1e15:
-            return f"{told:.6g}"
-        return f"{told:,.0f}" if told.is_integer() else f"{told:,.2f}" if abs(told) >= 1000 else f"{told:.6g}"
+    if told is None or isinstance(told, bool):
+        return "missing" if told is None else str(told).lower()
+    if isinstance(told, int | float):
+        return _number(told)
     text = str(told)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _number(number: float) -> str:
+    if isinstance(number, int):
+        return f"{number:,}" if abs(number) >= 10_000 else str(number)
+    if number.is_integer() and abs(number) < 1e15:
+        return f"{number:,.0f}"
+    return f"{number:,.2f}" if 1000 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
 def plain(value: Any) -> Any:
     """Return a value that JSON can hold."""
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
     if isinstance(value, date):
-        return value.isoformat(sep=" ") if hasattr(value, "hour") else value.isoformat()  # type: ignore[call-arg]
+        return value.isoformat()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
@@ -258,8 +266,8 @@ class OddRecords:
         lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining)} remain in the account"]
         lines += self.guarantee.describe().splitlines()
         if self.failed:
-            rows = ", ".join(f"{item.row:,}" for item in self.failed)
-            lines.append(f"Explanations are missing of row {rows}; what was charged stays charged. {AGAIN}")
+            rows = ", ".join(f"row {item.row:,}" for item in self.failed)
+            lines.append(f"Explanations are missing: {rows}. What was charged stays charged. {AGAIN}")
         return lines
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 STYLE = """\
 .anonymaly-find { font: 15px/1.45 system-ui, sans-serif; color: #2b2b2b; background: #fff; max-width: 64em;
@@ -19,6 +20,7 @@ STYLE = """\
   padding: 0.3em 1em 0.3em 0; border-bottom: 1px solid #e4e4e4; overflow-wrap: break-word; }
 .anonymaly-find .number { text-align: right !important; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
+.anonymaly-find .sideways { overflow-x: auto; }
 .anonymaly-find .name { white-space: nowrap; }
 .anonymaly-find .card { border: 1px solid #dcdcdc; border-radius: 6px; padding: 0.9em 1.1em;
   margin: 0.9em 0; break-inside: avoid; }
@@ -62,3 +64,9 @@ def paragraph(text: str, kind: str = "") -> str:
     """Return a paragraph of plain text."""
     shown = f' class="{kind}"' if kind else ""
     return f"<p{shown}>{html.escape(text)}</p>"
+
+
+def table(lines: Sequence[str]) -> str:
+    """Return a table of lines of cells; where the window is too narrow for it, it can be moved sideways."""
+    rows = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="sideways"><table>\n{rows}\n</table></div>'

@@ -8,7 +8,7 @@ import html
 from anonymaly.core.epsilon import to_text
 from anonymaly.finding.cards import cards, overview, reading
 from anonymaly.finding.found import OddRecords
-from anonymaly.finding.page import fragment, paragraph, whole_page
+from anonymaly.finding.page import fragment, paragraph, table, whole_page
 
 NOISE_READ = "Shares of records and sizes of groups carry the noise that protects the people in the table."
 OWN = (
@@ -50,16 +50,14 @@ def find_fragment(found: OddRecords) -> str:
 
 
 def _cost(found: OddRecords) -> str:
-    lines = "".join(
-        f'<tr><td>{name}</td><td class="number">{share}</td><td class="number">{charged}</td>'
-        f"<td>{html.escape(answer)}</td></tr>"
+    heads = '<th>question</th><th class="number">share of ε</th><th class="number">charged</th><th></th>'
+    lines = [
+        f'<td>{name}</td><td class="number">{share}</td><td class="number">{charged}</td>'
+        f"<td>{html.escape(answer)}</td>"
         for name, share, charged, answer in found.paid()
-    )
+    ]
     total = (
-        f'<tr><th>together</th><th class="number">{to_text(found.plan.epsilon)}</th>'
-        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining)} remain in the account</th></tr>'
+        f'<th>together</th><th class="number">{to_text(found.plan.epsilon)}</th>'
+        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining)} remain in the account</th>'
     )
-    heads = (
-        '<tr><th>question</th><th class="number">share of ε</th><th class="number">charged</th><th></th></tr>'
-    )
-    return f"<table>\n{heads}\n{lines}\n{total}\n</table>"
+    return table([heads, *lines, total])
