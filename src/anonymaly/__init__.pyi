@@ -31,6 +31,8 @@ from anonymaly.estimators.folds import PrivateKFold as PrivateKFold
 from anonymaly.estimators.grid_knn import GridKNN as GridKNN
 from anonymaly.estimators.marginal_histograms import MarginalHistograms as MarginalHistograms
 from anonymaly.estimators.search import search_cost as search_cost
+from anonymaly.finding.find import find as find
+from anonymaly.finding.found import OddRecords as OddRecords
 from anonymaly.promise import Guarantee as Guarantee
 from anonymaly.promise import compose as compose
 from anonymaly.questions import identify as identify

@@ -103,10 +103,10 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
     assert questions <= set(anonymaly.__all__)
     assert " ".join(name for name in anonymaly.__all__ if name not in questions) == (
         "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag GridKNN Guarantee "
-        "Interval Manifest MarginalHistograms Model Opaque Plan Policy Preview PrivateKFold Query Reading "
-        "SameContexts "
-        "Table Timestamps Unbounded __version__ audit compose datasets identify inspect search_cost simulate "
-        "stream"
+        "Interval Manifest MarginalHistograms Model OddRecords Opaque Plan Policy Preview PrivateKFold Query "
+        "Reading SameContexts "
+        "Table Timestamps Unbounded __version__ audit compose datasets find identify inspect search_cost "
+        "simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

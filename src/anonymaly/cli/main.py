@@ -30,6 +30,7 @@ COMMANDS = {
     "check": "anonymaly.cli.check:check",
     "choose": "anonymaly.cli.choose:choose",
     "plan": "anonymaly.cli.plan:app",
+    "find": "anonymaly.cli.find:find",
     "ask": "anonymaly.cli.ask:ask",
     "ledger": "anonymaly.cli.ledger:ledger",
     "amend": "anonymaly.cli.amend:amend",

@@ -8,11 +8,20 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from anonymaly.inspect import look
+from anonymaly.inspect import look, odd_rows
 from anonymaly.questions.explain import inspect as explain
 from anonymaly.questions.identify import inspect as identify
 
-__all__ = ["anomalies", "columns", "context_match", "contexts", "privacy_map", "record", "regularity"]
+__all__ = [
+    "anomalies",
+    "columns",
+    "context_match",
+    "contexts",
+    "odd",
+    "privacy_map",
+    "record",
+    "regularity",
+]
 
 BANNER = (
     "anonymaly.inspect: exact values from the rows, for the owner alone; nothing of this may be released."
@@ -34,6 +43,7 @@ def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
 
 
 columns = _owner_only(look.columns)
+odd = _owner_only(odd_rows.odd)
 contexts = _owner_only(explain.contexts)
 context_match = _owner_only(explain.context_match)
 record = _owner_only(explain.record)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import anonymaly as am
 from anonymaly.errors import InputError
+from anonymaly.questions.score.reasons import _share
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 100),
@@ -82,6 +84,29 @@ def test_a_broken_relation_of_two_columns_is_named_as_a_pair(model: am.Model) ->
     pairs = [part for part in reason.parts if set(part.columns) == {"age", "pay"}]
     assert pairs, reason
     assert "would if they were unrelated" in pairs[0].words
+
+
+def test_what_is_named_says_something(model: am.Model) -> None:
+    said = re.compile(r"(about|under) ([\d.]+) % of the records have both(?:, ([\d.]+) % would)?")
+    for reason in model.reasons(records(200).assign(ward="C"), named=20):
+        for part in reason.parts:
+            assert part.part >= 0.05, "a value that is hardly rarer than usual is no reason"
+            found = said.search(part.words)
+            if found and found[3]:
+                assert float(found[3]) > float(found[2]), f"more would be expected: {part.words}"
+
+
+def test_what_a_share_is_said_to_be_under_is_rounded_up() -> None:
+    for least in (0.0142, 0.0041, 0.2101, 0.00961):
+        number = float(_share(0.0, least).removeprefix("under ").removesuffix(" %"))
+        assert number / 100 >= least
+
+
+def test_where_there_is_more_noise_than_records_no_share_is_told() -> None:
+    for reason in model_of(epsilon="0.001").reasons(records(20)):
+        for part in reason.parts:
+            assert not re.search(r"under \d\d\d", part.words)
+            assert "an unknown share of the records" in part.words
 
 
 def test_a_missing_value_has_words_of_its_own_where_it_counts(model: am.Model) -> None:

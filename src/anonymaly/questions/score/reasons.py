@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 TOGETHER = "all numbers together"
 NAMED = 3  # parts that are named of each record
+SLIGHT = 0.05  # a smaller part, of a value that is 5 % rarer than usual, is no reason
+MOST_NOISE = 0.5  # beyond this part of the records, noise leaves nothing to say of a share
+LEAST = 1e-4  # a share that is written; of smaller ones it is said that they are under it
 WIDTH = 160
 
 
@@ -93,7 +97,7 @@ class Reasons(Sequence[Reason]):
     >>> model = am.simulate(query, table, seed=0).value
     >>> (reason,) = model.reasons([{"age": 31, "ward": "A"}, {"age": 31, "ward": "C"}]).top(1)
     >>> reason.row, reason.parts[0].words
-    (1, 'ward C: under 0.6 % of the records have it')
+    (1, 'ward C: under 0.7 % of the records have it')
     """
 
     def __init__(
@@ -126,7 +130,9 @@ class Reasons(Sequence[Reason]):
             return self._chosen(list(range(len(self)))[place])
         point, numbers = self._points[place], self._numbers[place]
         largest = [
-            int(part) for part in np.argsort(-numbers, kind="stable")[: self._named] if numbers[part] > 0
+            int(part)
+            for part in np.argsort(-numbers, kind="stable")[: self._named]
+            if numbers[part] >= SLIGHT
         ]
         score = float(self.scores[place])
         return Reason(
@@ -152,6 +158,18 @@ class Reasons(Sequence[Reason]):
                 f"must be a whole number from 1 on, got {count!r}", field="top", next_step="Give, say, 10."
             )
         return self._chosen([int(place) for place in np.argsort(-self.scores, kind="stable")[:count]])
+
+    def told(self, *, rows: Sequence[int] | None = None, named: int = NAMED) -> Reasons:
+        """Return the same reasons with other numbers of their rows, and more or fewer parts named."""
+        return Reasons(
+            self._space,
+            self._parts,
+            self._points,
+            self._numbers,
+            threshold=self._threshold,
+            rows=self._rows if rows is None else rows,
+            named=named,
+        )
 
     def _chosen(self, places: Sequence[int]) -> Reasons:
         return Reasons(
@@ -206,9 +224,10 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
     share = _share(cell.share, cell.believed)
     values = [_value(space, axis, float(point[axis])) for axis in axes]
     if len(axes) == 2:
-        expected = (
-            "" if cell.expected is None else f", {_percent(cell.expected)} would if they were unrelated"
-        )
+        # Beside "under 4 %" an expected 3 % or 4 % would say nothing.
+        unrelated = 0.0 if cell.expected is None else cell.expected
+        more = unrelated > max(cell.share, cell.believed) and not share.endswith(f" {_percent(unrelated)}")
+        expected = f", {_percent(unrelated)} would if they were unrelated" if more else ""
         both = " with ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
         return f"{both}: {share} of the records have both{expected}"
     if np.isnan(point[axes[0]]):
@@ -225,15 +244,24 @@ def _share(share: float, believed: float) -> str:
 
     Examples
     --------
-    >>> _share(0.2, 0.01), _share(0.001, 0.04)
-    ('about 20 %', 'under 4 %')
+    >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0), _share(0.3, 1.7)
+    ('about 20 %', 'under 4 %', 'under 0.01 %', 'for the noise, an unknown share')
     """
-    return f"about {_percent(share)}" if share >= believed else f"under {_percent(believed)}"
+    least = max(believed, LEAST)
+    if share < least and least >= MOST_NOISE:
+        return "for the noise, an unknown share"
+    return f"about {_percent(share)}" if share >= least else f"under {_percent(_rounded_up(least))}"
+
+
+def _rounded_up(share: float) -> float:
+    """Round up to what is written, so that "under" stays true."""
+    unit = 0.01 if share >= 0.01 else 10.0 ** math.floor(math.log10(share))
+    return unit * math.ceil(share / unit - 1e-9)
 
 
 def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 else f"{max(percent, 0.01):.1g} %"
+    percent = 100 * max(share, LEAST)
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.1g} %"
 
 
 def _value(space: Space, axis: int, value: float) -> str:

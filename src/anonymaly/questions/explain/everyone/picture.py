@@ -9,6 +9,7 @@ from collections.abc import Callable
 from anonymaly.questions.explain.everyone.value import Explanation, Group, shown_value
 
 WIDTH, HEIGHT, EDGE = 520, 64, 24
+CLOSE = 70  # pixels between two labels, below which they are written as one
 COLUMNS = 60  # of the picture in a terminal
 BOX, RECORD, INK = "#0072b2", "#d55e00", "#2b2b2b"  # colour-blind readers can distinguish them too
 
@@ -91,15 +92,15 @@ def to_svg(value: Explanation, group: Group) -> str:
 def _labels(value: Explanation, group: Group, across: Callable[[float], float]) -> list[str]:
     """Write the ends of the box and the record's value below them."""
     assert group.quartiles is not None  # noqa: S101 - drawn only with them
-    found = []
     low, _, high = group.quartiles
-    for number, colour in ((low, BOX), (high, BOX), (value.record_value, RECORD)):
+    ends = [(low, shown_value(low), BOX), (high, shown_value(high), BOX)]
+    if across(high) - across(low) < CLOSE:  # or one would be written over the other
+        ends = [((low + high) / 2, f"{shown_value(low)} to {shown_value(high)}", BOX)]
+    found = []
+    for number, text, colour in (*ends, (value.record_value, shown_value(value.record_value), RECORD)):
         place = across(number)
         anchor = "start" if place < WIDTH / 4 else "end" if place > 3 * WIDTH / 4 else "middle"
-        found.append(
-            f'<text x="{place:.1f}" y="54" text-anchor="{anchor}" fill="{colour}">'
-            f"{shown_value(number)}</text>"
-        )
+        found.append(f'<text x="{place:.1f}" y="54" text-anchor="{anchor}" fill="{colour}">{text}</text>')
     return found
 
 

@@ -123,7 +123,7 @@ class Group(Value):
     size: StrictInt | None = None
     """About how many records are in it; None if ε was not spent on that."""
     within: StrictInt | None = None
-    """95 of 100 draws of the size are within this of the true one, before rounding."""
+    """95 of 100 draws of the size are within this of the true one, before rounding; None if it is exact."""
     quartiles: tuple[Number, Number, Number] | None = None
     """Below about a quarter, half and three quarters of the group; None if they are too few to say."""
 
@@ -145,6 +145,12 @@ class Group(Value):
         if not known or len(known) < len(conditions):
             return None
         return str(known[0] if len(known) == 1 else Conjunction(known))
+
+    @property
+    def brief(self) -> str:
+        """The group in words, without what it leaves open."""
+        asked = [str(part) for part in self.parts if part.how != "any"]
+        return f"among records with {', '.join(asked)}" if asked else "among all records"
 
     def __str__(self) -> str:
         if all(part.how == "any" for part in self.parts):
@@ -190,7 +196,8 @@ class Explanation(Value):
 
     def reason(self, group: Group) -> str:
         """Say what was released about a group, beside the record's value."""
-        said = [] if group.size is None else [f"about {group.size:,} records"]
+        about = "" if group.within is None else "about "
+        said = [] if group.size is None else [f"{about}{group.size:,} records"]
         if group.quartiles is not None:
             low, _, high = map(shown_value, group.quartiles)
             said.append(f"half of them between {low} and {high}")
@@ -214,11 +221,12 @@ class Explanation(Value):
 
 
 def shown_value(number: float) -> str:
-    """Write a number as people read it: thousands in groups, and at most six digits.
+    """Write a number as people read it: thousands in groups, and of a fraction at most six digits.
 
     Examples
     --------
-    >>> shown_value(412000.0), shown_value(3.14159265)
-    ('412,000', '3.14159')
+    >>> shown_value(412000.0), shown_value(3.14159265), shown_value(2264310.72)
+    ('412,000', '3.14159', '2,264,311')
     """
-    return f"{int(number):,}" if float(number).is_integer() else f"{number:,.6g}"
+    whole = float(number).is_integer() or 1e5 <= abs(number) < 1e15
+    return f"{round(number):,}" if whole else f"{number:,.6g}"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odd records as parts of a page: an overview, and for each record its values, its parts and its group."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from anonymaly.finding.found import Explained, OddRecord, shown
+from anonymaly.finding.page import table
+from anonymaly.questions.explain.everyone.picture import to_svg
+from anonymaly.questions.score.reasons import Part
+
+BAR, COLOUR = 180, "#0072b2"
+MOST_VALUES = 20  # of a record; more are folded away
+SHORT = 24  # characters of a record's name that stay in one line
+PARTS_READ = (
+    "The bars are the parts of a record's score, one for each column and each pair of columns: how much "
+    "rarer its value is than usual. +0.7 is about twice as rare, +2.3 ten times, +7 a thousand times. "
+    "The score is the sum of all parts, below 0 where most are usual."
+)
+STRIPS_READ = (
+    "In the strips, the box holds the middle half of the group, the thick line is its median, and the dot is "
+    "the record."
+)
+
+
+def reading(odd: Sequence[OddRecord]) -> str:
+    """Return how the pictures are read."""
+    groups = [
+        group
+        for item in odd
+        if item.explained is not None and item.explained.explanation is not None
+        for group in item.explained.explanation.groups
+    ]
+    strips = any(group.quartiles is not None for group in groups)
+    return f"{PARTS_READ} {STRIPS_READ}" if strips else PARTS_READ
+
+
+def overview(odd: Sequence[OddRecord]) -> str:
+    """Return one line for each record: its row, its name, its score, its largest reason, and its group."""
+    named = any(item.label for item in odd)
+    lines = []
+    for place, item in enumerate(odd, start=1):
+        first = item.reason.parts[0].words if item.reason.parts else str(item.reason)
+        kind = ' class="name"' if len(item.label) <= SHORT else ""
+        name = f"<td{kind}>{html.escape(item.label)}</td>" if named else ""
+        lines.append(
+            f'<td class="number">{place}</td><td class="number">{item.row:,}</td>{name}'
+            f'<td class="number">{item.reason.score:.2f}</td><td>{html.escape(first)}</td>'
+            f'<td class="wide">{html.escape(_group(item.explained))}</td>'
+        )
+    heads = (
+        f'<th></th><th class="number">row</th>{"<th>record</th>" if named else ""}'
+        '<th class="number">score</th><th>largest reason</th><th class="wide">stands out</th>'
+    )
+    return table([heads, *lines])
+
+
+def _group(explained: Explained | None) -> str:
+    if explained is None:
+        return "–"
+    if explained.explanation is None:
+        return "not explained"
+    if not explained.explanation.groups:
+        return "in no group clearly enough" if explained.explanation.needed else "in no group"
+    return f"in {explained.explanation.metric} {explained.explanation.groups[0].brief}"
+
+
+def cards(odd: Sequence[OddRecord]) -> str:
+    """Return each record with its values, its parts as a picture and in words, and its group."""
+    largest = max((part.part for item in odd for part in item.reason.parts), default=1.0)
+    return "\n".join(_card(place, item, largest) for place, item in enumerate(odd, start=1))
+
+
+def _card(place: int, item: OddRecord, largest: float) -> str:
+    parts = "".join(_part(part, largest) for part in item.reason.parts)
+    said = parts or f"<p>{html.escape(str(item.reason))}</p>"
+    return (
+        f'<div class="card">\n<h3>{place}. {html.escape(item.title)}'
+        f'<span class="faint">score {item.reason.score:.2f}</span></h3>\n'
+        f"{_values(item)}\n{said}{_explained(item.explained)}\n</div>"
+    )
+
+
+def _values(item: OddRecord) -> str:
+    """Return the record's values; of very many, those that its reasons name, and the others folded away."""
+    if len(item.record) <= MOST_VALUES:
+        return f'<div class="values">{_listed(item, list(item.record))}</div>'
+    named = {name for part in item.reason.parts if len(part.columns) <= 2 for name in part.columns}
+    first = [name for name in item.record if name in named][:MOST_VALUES]
+    every = _listed(item, list(item.record))
+    return (
+        f'<div class="values">{_listed(item, first)}'
+        f"<details><summary>all {len(item.record):,} values</summary>{every}</details></div>"
+    )
+
+
+def _listed(item: OddRecord, names: Sequence[str]) -> str:
+    return "".join(
+        f"<span><b>{html.escape(name)}</b> {html.escape(shown(item.record[name]))}</span>" for name in names
+    )
+
+
+def _part(part: Part, largest: float) -> str:
+    """Return a part as a bar, a number and words; all bars of a report have one scale."""
+    width = max(BAR * part.part / largest, 1)
+    return (
+        f'<div class="part"><svg width="{BAR}" height="14" viewBox="0 0 {BAR} 14" role="img" '
+        f'preserveAspectRatio="none" style="width: 100%; height: 14px" '
+        f'aria-label="{part.part:.2f} of at most {largest:.2f}">'
+        f'<rect x="0" y="1" width="{width:.1f}" height="12" fill="{COLOUR}"/></svg>'
+        f'<span class="number">+{part.part:.2f}</span><span>{html.escape(part.words)}</span></div>\n'
+    )
+
+
+def _explained(explained: Explained | None) -> str:
+    if explained is None:
+        return ""
+    note = f'<p class="faint">{html.escape(explained.note)}</p>' if explained.note else ""
+    found = explained.explanation
+    if found is None or not found.groups:
+        return f'\n<div class="group"><p>{html.escape(_sentence(explained.words()[0]))}</p>{note}</div>'
+    groups = "".join(
+        f"<p><strong>Stands out in {html.escape(found.metric)}</strong> {html.escape(group.brief)}.<br>"
+        f"{html.escape(_sentence(found.reason(group)))}</p>{to_svg(found, group)}"
+        for group in found.groups
+    )
+    return f'\n<div class="group">{groups}{note}</div>'
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

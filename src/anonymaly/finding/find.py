@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`find`: which of an asker's records are odd, and why; all of its ε goes through ``Curator.ask``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from anonymaly.ask.answer import Answer, Preview
+from anonymaly.ask.curator import Curator
+from anonymaly.core.epsilon import Number
+from anonymaly.errors import AnonymalyError, AnswerFailed
+from anonymaly.finding.explaining import RecordQuestion
+from anonymaly.finding.found import Explained, OddRecord, OddRecords, named_by
+from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
+from anonymaly.promise import Guarantee, compose
+from anonymaly.questions.score.missing import Missing
+from anonymaly.questions.score.value import Model
+
+
+def find(
+    curator: Curator,
+    frame: Any,
+    *,
+    epsilon: Number,
+    top: int = TOP,
+    explain: int = EXPLAIN,
+    columns: Sequence[str] | None = None,
+    missing: Missing = "skip",
+    analyst: str = "owner",
+) -> OddRecords:
+    """Find the oddest of some records, compared with a table, and say why they are.
+
+    One released model scores all records, and says which columns and pairs make a score; for the oddest few a
+    question of its own says in which group the record stands out. Everyone in the table is protected, and the
+    promise is the sum of the named shares. If the budget does not hold all of it, nothing is asked.
+
+    Parameters
+    ----------
+    curator : Curator
+        The account that pays.
+    frame
+        The records to judge: a pandas, polars or Arrow frame, a list of records, or columns by name.
+    epsilon : number
+        What all of it together may cost. The model has two parts of it and each explanation one; a model of
+        these columns that is stored already, of at least that ε, is used instead, and costs nothing.
+    top : int
+        How many of the oddest to return.
+    explain : int
+        How many of these to explain; 0 for none.
+    columns : sequence of str, optional
+        The columns that records are compared by: by default all that can be.
+    missing : {"skip", "refuse", "value"}
+        What to do about values that a record does not have, as for ``Model.score``.
+    analyst : str
+        Who asks: a label in the ledger.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> people = pandas.DataFrame({"pay": [30, 31, 32, 33] * 500, "job": ["A", "B", "C", "C"] * 500})
+    >>> table = am.Dataset(people, name="pay", columns={"pay": am.Interval(0, 100),
+    ...                                                 "job": am.Categories(["A", "B", "C"])})
+    >>> curator = am.Curator(table, budget=5, ledger=folder / "pay.ledger")
+    >>> found = am.find(curator, [{"pay": 31, "job": "B"}, {"pay": 95, "job": "A"}], epsilon=5, top=1)
+    >>> found.records, found.cost
+    ([{'pay': 95, 'job': 'A'}], '3')
+    >>> print(found.explanations[0].groups[0])
+    among all records
+    """
+    prepared = prepare(
+        curator,
+        frame,
+        epsilon=epsilon,
+        top=top,
+        explain=explain,
+        columns=columns,
+        missing=missing,
+        analyst=analyst,
+    )
+    return run(prepared, analyst=analyst)
+
+
+def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
+    """Ask the planned questions, one after another; refuse all of them if the budget does not hold all."""
+    prepared.refuse_beyond_budget()
+    curator = prepared.curator
+    answer = curator.ask(prepared.score, analyst=analyst)
+    model: Model = answer.value
+    every = prepared.odd(model)
+    promises: dict[int, Guarantee] = {answer.number or 0: answer.guarantee}
+    explained = []
+    for choice in prepared.choices(every):
+        told, promised = _ask(curator, choice, prepared.shares.explanation, analyst)
+        explained.append(told)
+        if promised is not None:  # the same record twice is one answer, with one promise
+            promises[told.number or -len(explained)] = promised
+    reasons = every.told()
+    rows = [reason.row for reason in reasons]
+    odd = tuple(
+        OddRecord(
+            row + 1,
+            record,
+            reason,
+            explained[place] if place < len(explained) else None,
+            named_by(record, prepared.labels),
+        )
+        for place, (row, record, reason) in enumerate(
+            zip(rows, prepared.own.rows(rows), reasons, strict=True)
+        )
+    )
+    return OddRecords(
+        plan=prepared.plan,
+        odd=odd,
+        reasons=reasons,
+        model_number=answer.number,
+        model_charged=answer.charged,
+        guarantee=compose(*promises.values()),
+        remaining=curator.accountant.account.remaining,
+    )
+
+
+def _ask(
+    curator: Curator, choice: RecordQuestion, share: int, analyst: str
+) -> tuple[Explained, Guarantee | None]:
+    """Ask about one record; what was charged before a failure stays, and so does what was found."""
+    if choice.query is None:
+        return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None
+    before: Preview | None = None
+    try:
+        before = curator.preview(choice.query)
+        answer: Answer = curator.ask(choice.query, analyst=analyst)
+    except AnonymalyError as problem:
+        # A failed answer is charged all the same, once; its words are the same whatever the rows are.
+        said = f"{type(problem).__name__}: {problem}"
+        lost = Explained(None, share, missing=said, note=choice.note, failed=True)
+        if before is None or not isinstance(problem, AnswerFailed):
+            return lost, None
+        return replace(lost, charged=before.cost), before.guarantee
+    told = Explained(answer.value, share, answer.charged, answer.number, note=choice.note)
+    return told, answer.guarantee
