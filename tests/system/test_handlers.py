@@ -42,7 +42,7 @@ HANDLERS = {
     "ledger/postgres.py:PostgresBackend.install:finally": f"{LEDGER}::test_a_missing_ledger_in_a_database_is_said_to_be_so_though_nothing_closes",
     "ledger/session.py:Session.close:finally": f"{LEDGER}::test_what_is_held_beside_a_connection_is_let_go_though_the_connection_does_not_close",
     "ledger/session.py:Session.drop:finally": f"{LEDGER}::test_a_garbage_ledger_that_does_not_close_leaves_its_gate_open",
-    "ledger/session.py:Session._repeat:except DBAPIError": f"{LEDGER}::test_a_transaction_that_cannot_be_rolled_back_leaves_nothing_of_it",
+    "ledger/session.py:Session._until_done:except DBAPIError": f"{LEDGER}::test_a_transaction_that_cannot_be_rolled_back_leaves_nothing_of_it",
     "ledger/sqlite.py:SqliteBackend._create:finally": f"{LEDGER}::test_a_ledger_that_can_neither_be_made_nor_cleared_away_says_that_it_cannot_be_made",
     "ledger/verify.py:check:except (ValueError, TypeError, KeyError, AttributeError)": PURE,
     "questions/explain/binding.py:_detector:except (TypeError, ValueError)": PURE,
