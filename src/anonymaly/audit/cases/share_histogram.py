@@ -143,7 +143,7 @@ def _listed(adjacency: Adjacency, method: str) -> ListedCase:
     if method.startswith("dawa"):
         # Two totals move, each with less than half of ε: of more ε more is seen.
         # Of a replaced record `dawaz` shows least.
-        samples = 9_000 if (method, adjacency) == ("dawaz", "replace") else 4_000
+        samples = 9_000 if (method, adjacency) == ("dawaz", "replace") else 3_500
         return ListedCase(build, samples, thorough_samples=20_000, epsilon="3", thorough_epsilon="3")
     return ListedCase(build, samples=1_000, thorough_samples=20_000, thorough_epsilon="2")
 
