@@ -74,8 +74,8 @@ def _changed(change: Any) -> Case:
     return proportion_case(epsilon="2", kind=BrokenProportion)
 
 
-def _halved_noise(real: Any, count: int, released: Released, noise: Noise) -> int:
-    return count + (int(real(count, released, noise)) - count) // 2
+def _quarter_noise(real: Any, count: int, released: Released, noise: Noise) -> int:
+    return count + (int(real(count, released, noise)) - count) // 4
 
 
 def _no_noise(real: Any, count: int, released: Released, noise: Noise) -> int:
@@ -94,7 +94,7 @@ PROPORTION_CASES: tuple[ListedCase, ...] = tuple(
     for adjacency in get_args(Adjacency)
 )
 PROPORTION_MUTANTS: tuple[Mutant, ...] = (
-    Mutant("noise scale × 0.5", "fit", lambda: _changed(_halved_noise), FEW),
+    Mutant("noise scale × 0.25", "fit", lambda: _changed(_quarter_noise), FEW),
     Mutant("no noise on those that match", "replay", lambda: _changed(_no_noise)),
 )
 # A package of its own offers this; a question of ours has a line in audit/questions.py.

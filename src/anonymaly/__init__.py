@@ -29,13 +29,11 @@ def _read_homes() -> dict[str, str]:
 
 
 _HOMES = _read_homes()
-# room → the extra without which it cannot be imported
-_EXTRA_ROOMS = {"anonymaly.estimators": "estimators", "anonymaly.audit": "audit"}
+_EXTRA_ROOMS = {"anonymaly.estimators": "estimators"}  # room → the extra without which it cannot be imported
 
 
 def _extra_of(name: str) -> str | None:
-    home = f"{_HOMES[name]}.{name}"
-    return next((extra for room, extra in _EXTRA_ROOMS.items() if home.startswith(room)), None)
+    return next((extra for room, extra in _EXTRA_ROOMS.items() if _HOMES[name].startswith(room)), None)
 
 
 # `from anonymaly import *` takes what is installed; `dir(anonymaly)` shows all there is.

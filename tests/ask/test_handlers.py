@@ -19,6 +19,7 @@ import anonymaly as am
 from anonymaly.ask import reader
 from anonymaly.ask.binding import Binding
 from anonymaly.ask.secret import SecretFile
+from anonymaly.ask.store import KeptFile
 from anonymaly.core import threads
 from anonymaly.core.files import sweep_partial
 from anonymaly.declare.dataset import Dataset
@@ -35,6 +36,7 @@ from tests.ask.sabotage import (
     check,
     close_fails,
     neighbours,
+    outcome,
     raising,
 )
 
@@ -61,7 +63,8 @@ def test_a_failure_that_cannot_be_described_quotes_no_row(tmp_path: Path) -> Non
         _stage_quotes(patch, row)
         patch.setattr(reader.Reader, "_failed", raising(MemoryError()))
 
-    assert neighbours(tmp_path, sabotage).kind == "MemoryError"
+    found = neighbours(tmp_path, sabotage)
+    assert (found.kind, found.states) == ("AnswerFailed", ("failed",))
 
 
 def test_a_second_interrupt_while_the_first_is_handled_quotes_no_row(tmp_path: Path) -> None:
@@ -93,6 +96,27 @@ def test_a_partial_file_that_cannot_be_removed_hides_nothing(tmp_path: Path, sta
     found = neighbours(tmp_path, sabotage)
     assert found.kind == {"engine": "AnswerFailed", "interrupt": "KeyboardInterrupt"}[stage]
     assert found.states == ({"engine": "failed", "interrupt": "reserved"}[stage],)
+
+
+def test_a_partial_file_that_can_neither_be_locked_nor_removed_costs_no_answer(tmp_path: Path) -> None:
+    def sabotage(patch: pytest.MonkeyPatch, curator: am.Curator, row: str) -> None:
+        patch.setattr("anonymaly.core.files._lock", raising(MemoryError()))
+        patch.setattr("os.unlink", raising(FULL))
+        close_fails(patch, "anonymaly.core.files")
+
+    found = neighbours(tmp_path, sabotage)
+    assert (found.kind, found.states) == ("MemoryError", ())  # tried before the charge
+
+
+def test_a_stored_answer_that_can_neither_be_read_nor_closed_says_that_it_is_free_to_ask_again(
+    tmp_path: Path,
+) -> None:
+    def sabotage(patch: pytest.MonkeyPatch, curator: am.Curator, row: str) -> None:
+        patch.setattr("hashlib.file_digest", raising(OSError(5, "Input/output error")))
+        patch.setattr(KeptFile, "close", raising(OSError(5, "Input/output error")))
+
+    found = outcome(tmp_path / "a", ROW, sabotage)  # alone: the message names the answer, which is noisy
+    assert (found.kind, found.states) == ("LedgerDamaged", ("committed",))
 
 
 def test_a_folder_that_is_not_synced_keeps_no_answer_nobody_was_given(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import pytest
 from anonymaly.ask.binding import Binding, Stage
 from anonymaly.audit.case import Case, Sensitivity, absolute_difference
 from anonymaly.audit.cases.count import count_case
+from anonymaly.audit.cases.policies import ADULT, CHILD
+from anonymaly.audit.cases.share_histogram import histogram_case
 from anonymaly.audit.fit import fit_integers
 from anonymaly.audit.ledger_trace import compare_ledgers, ledger_trace
 from anonymaly.audit.neighbours import Pair
@@ -119,6 +121,16 @@ def test_later_stages_see_the_frozen_releases_of_the_first_run() -> None:
     # Same coins, same frozen rough count: the rest differs by the one record alone.
     assert found.first.released["rest"] - found.second.released["rest"] == 1
     assert [call.stage for call in found.first.calls] == ["count", "rest"]
+
+
+@pytest.mark.parametrize("epsilon", ["1", "3", "9"])
+def test_a_partition_is_gone_on_from_though_the_other_table_would_have_another(epsilon: str) -> None:
+    case = histogram_case(epsilon=epsilon, method="dawa")
+    pair = Pair("a cell of many", ((ADULT,) * 9 + (CHILD,) * 9), ((ADULT,) * 10 + (CHILD,) * 9))
+    runs = [replay(case, pair, seed=seed) for seed in range(8)]
+    assert [found.problems for found in runs] == [()] * 8
+    assert all(found.first.chosen.keys() == {"histogram"} for found in runs)
+    assert all(equal(found.first.chosen, found.second.chosen) for found in runs)
 
 
 def test_a_broken_sensitivity_is_named_with_both_numbers() -> None:

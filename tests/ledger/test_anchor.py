@@ -139,6 +139,25 @@ def test_an_anchor_that_cannot_be_read_locks_the_ledger(path: Path, anchor: Path
         assert ledger.account("patients").remaining == 0
 
 
+def test_an_anchor_whose_disk_fails_for_a_moment_is_no_reason_for_a_new_epoch(
+    path: Path, anchor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = Path.read_text
+
+    def failing(which: Path, *arguments: Any, **named: Any) -> str:
+        if which == anchor:
+            raise OSError(5, "Input/output error")
+        return really(which, *arguments, **named)
+
+    with begin(path, anchor) as ledger:
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "read_text", failing)
+            with pytest.raises(LedgerError, match=r"anchor: cannot be read.*then ask again") as refused:
+                ask(ledger, "q1")
+        assert not isinstance(refused.value, LedgerBehindAnchor)
+        assert ask(ledger, "q1").charged
+
+
 def test_a_ledger_used_without_an_anchor_can_get_one_later(location: str, anchor: Path) -> None:
     with Ledger.open(location) as ledger:
         ledger.open_account("patients", {}, limit=NANO, rules={})

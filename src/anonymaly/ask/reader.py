@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING, BinaryIO
 
 from anonymaly.ask.binding import Binding, StageFailure
@@ -46,6 +47,7 @@ class Reader:
         except BaseException as problem:
             caught = problem
         # Outside of the handler: whatever goes wrong in one has the engine's error as its context.
+        _let_go(caught)
         if isinstance(caught, StageFailure):
             return self._failed(caught)
         if not self.dataset.public:
@@ -57,6 +59,17 @@ class Reader:
         kind = type(cause).__name__
         what = f"{cause.kind} in {cause.template}" if isinstance(cause, EngineFailure) else kind
         return Failed(failure.stage, kind, what, root_cause(failure) if self.dataset.public else None)
+
+
+def _let_go(problem: BaseException) -> None:
+    """Empty the frames that an error came through, which hold rows, and a statement that is half read.
+
+    The error outlives this draw, and no other statement runs before that one ends.
+    """
+    link: BaseException | None = problem
+    while link is not None:
+        traceback.clear_frames(link.__traceback__)
+        link = link.__cause__ or link.__context__
 
 
 def root_cause(failure: StageFailure) -> BaseException:

@@ -11,7 +11,7 @@ from anonymaly.audit.report import AuditReport
 
 
 @dataclass(frozen=True)
-class Form:
+class AuditForm:
     """How much a run does, and so what it can say.
 
     ``power`` is the part of ε that must be seen where all of it is known to be lost, ``factor`` the smallest
@@ -155,7 +155,7 @@ class FaultLine:
 class AuditRun:
     """All that a run found."""
 
-    form: Form
+    form: AuditForm
     lines: tuple[AuditLine, ...]
     faults: tuple[FaultLine, ...]
     chances: Chances

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 DATA_ARGUMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {"add_two_sided_geometric": frozenset({"counts"}), "choose": frozenset({"utilities", "valid"})}
 )
+# What later calls of a stage depend on: its proof composes them, so given the same choice they must be alike.
+CHOICES = frozenset({"partition"})
 _READERS = ("to_pyarrow", "to_pyarrow_batches", "to_pandas", "to_polars", "execute")
 _STATEMENTS = ("compile", "raw_sql")
 _MEMORY_TABLE = re.compile(r"ibis_\w*memtable_\w+")
@@ -61,6 +63,8 @@ class RecordingNoise(Noise):
         self.calls: list[Call] = []
         self.stage = ""
         self.data_arguments = DATA_ARGUMENTS
+        self.chosen: list[Any] = []
+        self.given: list[Any] = []  # choices that another run made, which this one has to go on from
         self._inside = False
 
     @classmethod
@@ -88,9 +92,13 @@ class RecordingNoise(Noise):
             self.calls.append(Call(self.stage, name, parameters))
             self._inside = True
             try:
-                return attribute(*positions, **names)
+                drawn = attribute(*positions, **names)
             finally:
                 self._inside = False
+            if name in CHOICES:
+                drawn = self.given.pop(0) if self.given else drawn
+                self.chosen.append(drawn)
+            return drawn
 
         return recorded
 

@@ -33,6 +33,7 @@ class Run:
     lines: tuple[str, ...]
     summaries: Mapping[str, Any]
     released: Mapping[str, Any]
+    chosen: Mapping[str, list[Any]]
     value: Any
     failure: str | None
 
@@ -71,17 +72,20 @@ class Replay:
         return case.sensitivity[stage].distance(self.first.summaries[stage], self.second.summaries[stage])
 
 
-def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = None) -> Run:
+def run(case: Case, dataset: Dataset, *, seed: int, after: Run | None = None) -> Run:
     """Carry out a question's stages on a table with recorded, seeded noise.
 
-    Later stages see ``frozen`` instead of what this run released, so that a replay differs from the first
-    run in its rows alone. Every stage has coins of its own: one stage's detour does not shift the next one's.
+    With a run to come ``after``, later stages see what that one released, and go on from what it chose, so
+    that a replay differs from it in its rows alone. Every stage has coins of its own: one stage's detour does
+    not shift the next one's.
     """
     bound = case.bind()
     stages, table = case.stages(bound), dataset.view(bound.policy)
     calls: list[Call] = []
     summaries: dict[str, Any] = {}
     released: dict[str, Any] = {}
+    chosen: dict[str, list[Any]] = {}
+    shown = released if after is None else after.released
     value: Any = None
     failure = None
     name = ""
@@ -89,18 +93,19 @@ def run(case: Case, dataset: Dataset, *, seed: int, frozen: Released | None = No
         try:
             for place, stage in enumerate(stages):
                 name = stage.name
-                seen = dict(released if frozen is None else frozen)
+                seen = dict(shown)
                 summary, summaries[name] = _kept(stage.summarise(table, _earlier(seen, stages[:place])))
                 noise = RecordingNoise.seeded(1000 * seed + place)
                 noise.stage, noise.data_arguments = name, case.data_arguments
+                noise.given, chosen[name] = list(after.chosen.get(name, ()) if after else ()), noise.chosen
                 try:
                     released[name] = stage.release(summary, _earlier(seen, stages[:place]), noise)
                 finally:
                     calls += noise.calls
-            value = (released if frozen is None else frozen)[name]
+            value = shown[name]
         except Exception as problem:  # what a question fails with is part of what is compared
             failure = f"{type(problem).__name__} in stage {name}"
-    return Run(tuple(calls), tuple(statements), tuple(lines), summaries, released, value, failure)
+    return Run(tuple(calls), tuple(statements), tuple(lines), summaries, released, chosen, value, failure)
 
 
 def replay(case: Case, pair: Pair, *, seed: int = 0, first: Run | None = None) -> Replay:
@@ -120,7 +125,7 @@ def replay(case: Case, pair: Pair, *, seed: int = 0, first: Run | None = None) -
         dataset = case.dataset(pair.first)
         first, again = run(case, dataset, seed=seed), run(case, dataset, seed=seed)
         problems += [f"asked again with the same coins: {text}" for text in _unequal(first, again)]
-    second = run(case, case.dataset(pair.second), seed=seed, frozen=first.released)
+    second = run(case, case.dataset(pair.second), seed=seed, after=first)
     problems += [text for kind in first.traces for text in _compare(kind, first, second)]
     problems += _silent(case, first)
     if pair.same:

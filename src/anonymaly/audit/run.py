@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
 from anonymaly.audit.faults import SYSTEM, PlantedFault, planted_faults
-from anonymaly.audit.findings import AuditLine, AuditRun, Chances, FaultLine, Form
+from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
@@ -28,8 +28,8 @@ from anonymaly.errors import InputError
 
 TOTAL_ALARM = 1e-6  # of all bounds and fits of a run together
 # What is seen of ε on a tight pair, times the factor, is above ε: so large a violation is caught.
-QUICK = Form("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
-THOROUGH = Form("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
+QUICK = AuditForm("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
+THOROUGH = AuditForm("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
 STREAM, SHARED = "stream", "all questions"
 NEEDS_POSTGRES = "needs an empty PostgreSQL database"
 Step = Callable[[], "AuditLine | FaultLine"]
@@ -164,7 +164,7 @@ def _chances(cases: list[ListedCase], thorough: bool) -> Chances:
     return Chances(TOTAL_ALARM, bounds, fits, ACCEPTED, MUTANT_ALARM)
 
 
-def _case(question: str, listed: ListedCase, form: Form, chances: Chances, seed: int) -> AuditLine:
+def _case(question: str, listed: ListedCase, form: AuditForm, chances: Chances, seed: int) -> AuditLine:
     thorough = form is THOROUGH
     case = listed.case(thorough=thorough)
     samples = listed.thorough_samples if thorough else listed.samples

@@ -105,7 +105,14 @@ class Anchor:
             return Anchored.from_dict(json.loads(self._path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except OSError as error:
+            # Perhaps for a moment only: nobody is told to begin a new epoch for a disk that is away.
+            raise LedgerError(
+                f"cannot be read: {self._path} ({type(error).__name__})",
+                field="anchor",
+                next_step="Check the disk and the file's permissions, then ask again.",
+            ) from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise behind(f"the anchor cannot be read: {self._path}") from None
 
     def refuse_if_behind(self, head: Head) -> None:

@@ -160,6 +160,21 @@ class Session:
             self.close()
 
     def _repeat(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
+        try:
+            return self._until_done(work, read_only=read_only)
+        except OSError as error:
+            raise LedgerError(
+                f"the system refused to read or write it: {self.backend.describe()} ({type(error).__name__})",
+                field="ledger",
+                next_step="Check the disk's health, then ask again: no question is charged twice.",
+            ) from None
+        except (UnicodeDecodeError, json.JSONDecodeError):
+            # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
+            raise LedgerDamaged(
+                f"does not verify: {self.backend.describe()}", field="ledger", next_step=RESTORE
+            ) from None
+
+    def _until_done(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:
         deadline = time.monotonic() + PATIENCE_SECONDS
         reconnects = 0
         while True:
@@ -171,18 +186,6 @@ class Session:
                 broken = error.connection_invalidated and reconnects <= MOST_RECONNECTS
                 if not (broken or (self.backend.busy(error) and time.monotonic() < deadline)):
                     raise self.backend.translate(error) from None
-            except OSError as error:
-                raise LedgerError(
-                    f"the system refused to read or write it: {self.backend.describe()}"
-                    f" ({type(error).__name__})",
-                    field="ledger",
-                    next_step="Check the disk's health, then ask again: no question is charged twice.",
-                ) from None
-            except (UnicodeDecodeError, json.JSONDecodeError):
-                # Flipped bytes in a text: SQLite's driver stumbles before it can name an error code.
-                raise LedgerDamaged(
-                    f"does not verify: {self.backend.describe()}", field="ledger", next_step=RESTORE
-                ) from None
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads retries, decides nothing
 
     def _attempt(self, work: Callable[[sa.Connection], Result], *, read_only: bool) -> Result:

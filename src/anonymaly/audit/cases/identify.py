@@ -367,7 +367,7 @@ FORMS: tuple[dict[str, Any], ...] = ({}, {"guarantee": "differential"}, {"batch"
 IDENTIFY_CASES: tuple[ListedCase, ...] = (
     *(
         ListedCase(
-            partial(identify_case, adjacency=adjacency, **form), samples=12_000, thorough_samples=200_000
+            partial(identify_case, adjacency=adjacency, **form), samples=16_000, thorough_samples=200_000
         )
         for adjacency, form in product(get_args(Adjacency), FORMS)
     ),
