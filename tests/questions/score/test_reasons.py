@@ -61,7 +61,7 @@ def test_the_parts_of_a_record_sum_to_its_score(model: am.Model) -> None:
 
 
 CHANGES: list[tuple[dict[str, Any], tuple[str, ...], str]] = [
-    ({"ward": "C"}, ("ward",), r"ward C: (under|about) 0\.\d+ % of the records have it"),
+    ({"ward": "C"}, ("ward",), r"ward C: (under|under about|about) 0\.\d+ % of the records have it"),
     ({"ward": "X"}, ("ward",), r"ward \(elsewhere\): (under|about) "),
     ({"age": 95.0}, ("age",), "age 95: .* of the records lie between"),
     ({"pay": 500_000.0}, ("pay",), "pay 200,000 or more: .* of the records lie between .* and 200,000"),
@@ -87,7 +87,7 @@ def test_a_broken_relation_of_two_columns_is_named_as_a_pair(model: am.Model) ->
 
 
 def test_what_is_named_says_something(model: am.Model) -> None:
-    said = re.compile(r"(about|under) ([\d.]+) % of the records have both(?:, ([\d.]+) % would)?")
+    said = re.compile(r"(about|under|under about) ([\d.]+) % of the records have both(?:, ([\d.]+) % would)?")
     for reason in model.reasons(records(200).assign(ward="C"), named=20):
         for part in reason.parts:
             assert part.part >= 0.05, "a value that is hardly rarer than usual is no reason"
@@ -98,14 +98,18 @@ def test_what_is_named_says_something(model: am.Model) -> None:
 
 def test_what_a_share_is_said_to_be_under_is_rounded_up() -> None:
     for least in (0.0142, 0.0041, 0.2101, 0.00961):
-        number = float(_share(0.0, least).removeprefix("under ").removesuffix(" %"))
+        number = float(_share(0.0, least).removeprefix("under about ").removesuffix(" %"))
         assert number / 100 >= least
+
+
+def test_a_record_like_the_others_is_not_said_to_be_one_of_few() -> None:
+    assert not any("few records" in str(reason) for reason in model_of().reasons(records(200)))
 
 
 def test_where_there_is_more_noise_than_records_no_share_is_told() -> None:
     for reason in model_of(epsilon="0.001").reasons(records(20)):
         for part in reason.parts:
-            assert not re.search(r"under \d\d\d", part.words)
+            assert not re.search(r"under (about )?\d\d\d", part.words)
             assert "an unknown share of the records" in part.words
 
 

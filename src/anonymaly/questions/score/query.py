@@ -108,8 +108,9 @@ class Score(Query):
     bins."""
 
     adaptive: StrictBool | None = added(None)
-    """mixed: whether bins follow the records, by two stages that take 15 % of epsilon each; by default where
-    records × epsilon reach 70 for each column."""
+    """mixed: whether bins follow the records, by two stages that take 15 % of the model's epsilon each; by
+    default where records × epsilon reach 70 for each column, twice that if a record is replaced, and m times
+    for persons with m rows."""
 
     contamination: Annotated[Decimal | None, _exact("contamination"), _AsText] = Field(
         default=None, le=Decimal("0.5")

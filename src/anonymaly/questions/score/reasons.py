@@ -97,7 +97,7 @@ class Reasons(Sequence[Reason]):
     >>> model = am.simulate(query, table, seed=0).value
     >>> (reason,) = model.reasons([{"age": 31, "ward": "A"}, {"age": 31, "ward": "C"}]).top(1)
     >>> reason.row, reason.parts[0].words
-    (1, 'ward C: under 0.7 % of the records have it')
+    (1, 'ward C: under about 0.7 % of the records have it')
     """
 
     def __init__(
@@ -220,11 +220,11 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
     names = [space.columns[axis] for axis in axes]
     if cell is None:
         listed = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
-        return f"{TOGETHER} ({listed}): few records have such a combination"
+        return f"{TOGETHER} ({listed}): a combination that is rarer than usual"
     share = _share(cell.share, cell.believed)
     values = [_value(space, axis, float(point[axis])) for axis in axes]
     if len(axes) == 2:
-        # Beside "under 4 %" an expected 3 % or 4 % would say nothing.
+        # Beside "under about 4 %" an expected 3 % or 4 % would say nothing.
         unrelated = 0.0 if cell.expected is None else cell.expected
         more = unrelated > max(cell.share, cell.believed) and not share.endswith(f" {_percent(unrelated)}")
         expected = f", {_percent(unrelated)} would if they were unrelated" if more else ""
@@ -240,17 +240,20 @@ def _words(space: Space, axes: tuple[int, ...], cell: Cell | None, point: Floats
 
 
 def _share(share: float, believed: float) -> str:
-    """Write a share; one that may be noise alone is said to be below what would be believed.
+    """Write a share; one that may be noise alone is said to be below about what would be believed.
 
     Examples
     --------
     >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0), _share(0.3, 1.7)
-    ('about 20 %', 'under 4 %', 'under 0.01 %', 'for the noise, an unknown share')
+    ('about 20 %', 'under about 4 %', 'under 0.01 %', 'for the noise, an unknown share')
     """
     least = max(believed, LEAST)
     if share < least and least >= MOST_NOISE:
         return "for the noise, an unknown share"
-    return f"about {_percent(share)}" if share >= least else f"under {_percent(_rounded_up(least))}"
+    if share >= least:
+        return f"about {_percent(share)}"
+    # Noise may hide more than that, now and then.
+    return f"under {'about ' if believed > LEAST else ''}{_percent(_rounded_up(least))}"
 
 
 def _rounded_up(share: float) -> float:
