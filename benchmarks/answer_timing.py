@@ -147,18 +147,27 @@ def pairs(rows: int) -> Iterator[Pair]:
     )
     wages = people | {"pay": [40 + number % 7 for number in numbers]}
     asked = {"ward": "A", "pay": 90}
-    yield Pair(
-        "explain",
-        "another record makes the asked one normal, or not",
-        am.Explain(record=asked, metric="pay", attributes=["ward"], detector="grubbs", epsilon="0.5"),
-        columns | {"pay": am.Interval(0, 200)},
-        with_row(wages, {"age": 50, **asked}, {"age": 50, "ward": "A", "pay": 44}),
-        with_row(wages, {"age": 50, **asked}, {"age": 50, "ward": "A", "pay": 200}),
-        {"rules": {"groups": am.SameContexts()}},
-        "replace",
-    )
+    about = {"record": asked, "metric": "pay", "attributes": ["ward"], "epsilon": "0.5"}
+    for question, query, rules in (
+        ("explain", am.Explain(**about), {}),
+        (
+            "explain (rule)",
+            am.Explain(**about, detector="grubbs", rule="groups"),
+            {"groups": am.SameContexts()},
+        ),
+    ):
+        yield Pair(
+            question,
+            "another record makes the asked one normal, or not",
+            query,
+            columns | {"pay": am.Interval(0, 200)},
+            with_row(wages, {"age": 50, **asked}, {"age": 50, "ward": "A", "pay": 44}),
+            with_row(wages, {"age": 50, **asked}, {"age": 50, "ward": "A", "pay": 200}),
+            {"rules": rules},
+            "replace",
+        )
     places = people | {"weight": [60 + number % 30 for number in numbers]}
-    for method in ("grid", "marginals"):
+    for method in ("mixed", "grid", "marginals"):
         yield Pair(
             f"score ({method})",
             "one record in an empty corner",
