@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from anonymaly.finding.found import Explained, OddRecord, shown
+from anonymaly.finding.odd_record import Explained, OddRecord, shown
 from anonymaly.finding.page import table
 from anonymaly.questions.explain.everyone.picture import to_svg
 from anonymaly.questions.score.reasons import Part

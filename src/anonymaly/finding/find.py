@@ -12,7 +12,8 @@ from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
 from anonymaly.finding.explaining import RecordQuestion
-from anonymaly.finding.found import Explained, OddRecord, OddRecords, named_by
+from anonymaly.finding.found import OddRecords
+from anonymaly.finding.odd_record import Explained, OddRecord, named_by
 from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
 from anonymaly.promise import Guarantee, compose
 from anonymaly.questions.score.missing import Missing

@@ -15,7 +15,8 @@ from anonymaly.engine.statements import EngineFailure
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.finding.cards import cards, overview, reading
 from anonymaly.finding.explaining import choose
-from anonymaly.finding.found import Explained, OddRecord, named_by, save_page
+from anonymaly.finding.found import save_page
+from anonymaly.finding.odd_record import Explained, OddRecord, named_by
 from anonymaly.finding.own_records import compared_columns
 from anonymaly.finding.page import fragment, paragraph, whole_page
 from anonymaly.finding.prepare import EVERY_PART, MOST_TOP, TOP
