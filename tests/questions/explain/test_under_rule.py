@@ -113,6 +113,53 @@ def test_halving_the_level_of_grubbs_is_refused_before_the_charge(open_account: 
         low = middle
 
 
+def wealthy(edges: list[int], **fields: Any) -> am.Explain:
+    return guess(
+        record={"wealth": 10_000, "pay": 110},
+        attributes=[am.Bins("wealth", edges)],
+        detector="grubbs",
+        **fields,
+    )
+
+
+def wealth() -> dict[str, Any]:
+    """Return a table in which the asker's own pay stands out unless the boss is in the group, too."""
+    draw = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {"wealth": draw.integers(0, 1_000_000, 60).astype(float), "pay": draw.normal(60, 3, 60).round()}
+    )
+    frame.loc[0] = [10_000.0, 110.0]
+    frame.loc[1] = [613_407.0, 199.0]  # whose wealth the asker wants, and did not name
+    columns = {"wealth": am.Interval(0, 1_000_000), "pay": COLUMNS["pay"]}
+    return {"frame": frame, "columns": columns}
+
+
+def test_halving_the_edges_of_a_cut_is_refused_before_the_charge(open_account: Open) -> None:
+    """Twenty of these once gave the exact wealth of somebody who was never named, for ε = 0.2 in all."""
+    attack = [wealthy([0, edge, 1_000_000]) for edge in (550_000, 775_000, 662_500, 606_250, 634_375)]
+    found = refusals(open_account(**wealth()), attack)
+    assert found == {
+        (
+            "attributes",
+            "attributes: the rule 'groups' allows no cuts of wealth, and 3 other edges are given. Leave it "
+            "out, or ask the owner to list the cut with its edges, as in bins=[am.Bins('wealth', …)].",
+        )
+    }
+
+
+def test_a_cut_that_the_owner_lists_is_allowed_with_those_edges_and_no_others(open_account: Open) -> None:
+    rule = am.SameContexts(attributes=["pay"], bins=[am.Bins("wealth", [0, 500_000, 1_000_000])])
+    curator = open_account(rule, **wealth())
+    ((field, text),) = refusals(curator, [wealthy([0, 500_001, 1_000_000])])
+    assert field == "attributes"
+    assert "allows wealth cut at 0, 500000, 1000000, and 3 other edges are given. Cut it so" in text
+    assert curator.ask(wealthy([0, 500_000, 1_000_000])).charged
+
+
+def test_an_owner_who_allows_any_rule_sets_no_limits_to_cuts(open_account: Open) -> None:
+    assert open_account(rules="any", **wealth()).ask(wealthy([0, 500_001, 1_000_000])).charged
+
+
 @pytest.mark.parametrize(
     ("fields", "field", "numbers"),
     [

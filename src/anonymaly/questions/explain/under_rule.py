@@ -2,8 +2,8 @@
 """Which questions a `SameContexts` allows, and how it counts them.
 
 Validity is told without noise, so no ε limits what it tells: the rule must. An asker who may choose a
-threshold freely reads the values of a group by halving it, and one who may ask often enough tries a list of
-guesses.
+threshold, or the edges of a cut, reads somebody's number by halving it, and one who may ask often enough
+tries a list of guesses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.ask.permit import Permit
 from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.rules import SameContexts
+from anonymaly.declare.domain import Bins
+from anonymaly.declare.rules import SameContexts, shown_cut
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import Refused, RuleNotDeclared
 
@@ -98,6 +99,9 @@ def _of_others(
 
 def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -> Refused | None:
     """Return the refusal of the first thing in a question that is beyond a rule."""
+    for item in query.attributes:
+        if isinstance(item, Bins) and item not in rule.bins:
+            return _of_another_cut(item, name, rule)
     allowed = rule.values_of(detector.name, DETECTORS[detector.name].parameters)
     for parameter, value in detector.parameters.items():
         if not _is_one_of(value, allowed[parameter]):
@@ -121,6 +125,18 @@ def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -
             next_step=f"Give at least {rule.least_epsilon}, or ask the owner to allow less (least_epsilon).",
         )
     return None
+
+
+def _of_another_cut(asked: Bins, name: str, rule: SameContexts) -> Refused:
+    """Return the refusal of a cut that the owner did not list."""
+    listed = [cut for cut in rule.bins if cut.column == asked.column]
+    allowed = " or ".join(map(shown_cut, listed)) or f"no cuts of {asked.column}"
+    return Refused(
+        f"the rule {name!r} allows {allowed}, and {len(asked.edges)} other edges are given",
+        field="attributes",
+        next_step=f"{'Cut it so' if listed else 'Leave it out'}, or ask the owner to list the cut with its "
+        f"edges, as in bins=[am.Bins({asked.column!r}, …)].",
+    )
 
 
 def _is_one_of(value: Any, allowed: Sequence[Any]) -> bool:
