@@ -318,6 +318,36 @@ def test_an_amendment_that_allows_more_questions_is_in_force_at_once(open_accoun
     assert curator.accountant.verify().ok
 
 
+@pytest.mark.parametrize("person", ["who", None])
+def test_a_column_more_makes_another_question_if_it_decides_which_rows_of_a_person_are_read(
+    open_account: Open, person: str | None
+) -> None:
+    """Who is paid 199 has a row of 41, too; the order of rows by all columns chooses one of them."""
+    rows: list[dict[str, Any]] = [
+        {"who": f"c{number}", "pay": 40 + number % 5, "job": "Nurse", "aaa": 0} for number in range(12)
+    ]
+    rows += [{"who": "V", "pay": 90, "job": "Nurse", "aaa": 0}]
+    rows += [{"who": "P", "pay": pay, "job": "Nurse", "aaa": aaa} for pay, aaa in ((41, 5), (199, 1))]
+    frame = pandas.DataFrame(rows)
+    columns = {"pay": COLUMNS["pay"], "job": COLUMNS["job"]}
+    unit = {} if person is None else {"person": person, "max_rows": 1}
+    rule = am.SameContexts(questions=1)
+    curator = open_account(rule, frame, columns=columns, **unit)
+    query = guess(record={"pay": 90, "job": "Nurse"}, attributes=["job"], detector="grubbs")
+    first = curator.ask(query)
+    more = {"aaa": am.Interval(0, 10), **columns}
+    curator.amend(
+        am.Dataset(frame, name="staff", columns=more, rules={"groups": rule}, **unit), reason="a column more"
+    )
+    again = query.model_copy(update={"epsilon": query.epsilon * 2})
+    if person is None:
+        assert curator.ask(again).charged  # the same rows are read
+        return
+    assert first.value is not None  # with the column more, it would be None
+    with pytest.raises(Refused, match="allows 1 question, at any ε, and 1 is asked"):
+        curator.ask(again)
+
+
 def test_a_plan_and_a_rehearsal_keep_to_the_rule(open_account: Open) -> None:
     curator = open_account()
     with pytest.raises(Refused, match=r"is less than 0\.01"):

@@ -99,9 +99,6 @@ def _of_others(
 
 def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -> Refused | None:
     """Return the refusal of the first thing in a question that is beyond a rule."""
-    for item in query.attributes:
-        if isinstance(item, Bins) and item not in rule.bins:
-            return _of_another_cut(item, name, rule)
     allowed = rule.values_of(detector.name, DETECTORS[detector.name].parameters)
     for parameter, value in detector.parameters.items():
         if not _is_one_of(value, allowed[parameter]):
@@ -124,7 +121,8 @@ def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -
             field="epsilon",
             next_step=f"Give at least {rule.least_epsilon}, or ask the owner to allow less (least_epsilon).",
         )
-    return None
+    cuts = [item for item in query.attributes if isinstance(item, Bins) and item not in rule.bins]
+    return _of_another_cut(cuts[0], name, rule) if cuts else None
 
 
 def _of_another_cut(asked: Bins, name: str, rule: SameContexts) -> Refused:
@@ -147,5 +145,10 @@ def _is_one_of(value: Any, allowed: Sequence[Any]) -> bool:
 def _same(query: Explain, attributes: Sequence[str], declaration: Declaration) -> Mapping[str, Any]:
     """Return what makes two questions one to the rule: all but ε, of the same columns and version."""
     asked = {name: item for name, item in query.to_dict().items() if name != "epsilon"}
-    columns = {name: declaration.columns[name].to_dict() for name in sorted([query.metric, *attributes])}
+    declared = {name: domain.to_dict() for name, domain in declaration.columns.items()}
+    columns: Any = {name: declared[name] for name in sorted([query.metric, *attributes])}
+    if declaration.person is not None:
+        # Which rows of a person are read follows from all columns in their order: with others, other contexts
+        # may be valid.
+        columns = [[name, domain] for name, domain in declared.items()]
     return {"asked": asked, "columns": columns, "version": declaration.version}
