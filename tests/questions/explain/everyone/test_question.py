@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_without_a_rule_everyone_is_protected_and_the_group_is_said_in_words() -
     assert abs(group.size - 1000) < 200
     low, middle, high = group.quartiles
     assert 50 < low < middle < high < 70
-    assert "half of them between" in answer.shown
+    assert "records; about half of them between" in answer.shown
     assert "this one has 130" in answer.shown
     assert "*" in answer.shown.splitlines()[-1]
     assert "<svg" in answer._repr_html_()
@@ -93,16 +94,46 @@ def test_an_ordinary_record_stands_out_in_no_group() -> None:
 
 
 def test_the_same_is_in_json_and_comes_back_from_the_store() -> None:
-    value = am.simulate(ask(["job", "city"], groups=2), declare(), seed=1).value
+    query = ask(["job", "city"], groups=2)
+    value = am.simulate(query, declare(), seed=1).value
     file = BytesIO()
     am.Explain.encode(value, file)
     file.seek(0)
     again: Any = am.Explain.decode(file)  # type: ignore[arg-type]
     assert isinstance(again, Explanation)
-    assert again == value
+    assert query.completed(again) == value
+    assert value.record_value == 130
     told = json.loads(file.getvalue())
-    assert told["record_value"] == 130
     assert {"parts", "size", "within", "quartiles"} == set(told["groups"][0])
+
+
+def test_who_reads_the_ledger_and_the_answers_does_not_find_the_value_that_was_asked_about(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "account"
+    folder.mkdir()
+    query = ask(["job"], record={"job": "Nurse", "pay": 129.8125})
+    with closing(am.Curator(declare(public=False), budget=9, ledger=folder / "staff.ledger")) as curator:
+        asked, again = curator.ask(query), curator.ask(query)
+        rehearsed = curator.rehearse(query)
+        (read,) = curator.answers()
+    held = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"129.8" not in held
+    assert b"Nurse" in held  # the group is named, and the file is read
+    assert asked.value == again.value
+    assert "this one has 129.8" in asked.shown
+    assert again.shown == asked.shown
+    assert rehearsed.value.record_value == 129.8125
+    assert read.value.groups == asked.value.groups
+    assert read.value.record_value is None
+    assert "this one has" not in read.shown
+    assert asked.shown.startswith(read.shown)
+
+
+def test_an_answer_that_was_stored_with_the_value_is_read_with_it() -> None:
+    value = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
+    old = BytesIO(json.dumps({**value.to_dict(), "record_value": 130}).encode())
+    assert am.Explain.decode(old) == value  # type: ignore[arg-type]
 
 
 def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
@@ -112,6 +143,7 @@ def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
     assert "<svg" not in value._repr_html_()
     alone = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
     assert str(alone) == "stands out in pay among all records\nthis one has 130"
+    assert str(alone.about(None)) == "stands out in pay among all records"
 
 
 @pytest.mark.parametrize(

@@ -97,4 +97,5 @@ def explanation(bound: EveryoneBinding, names: Names, counts: list[Integers], no
             continue
         size, quartiles = bound.why.release(counts[place], bound.grid, noise)
         groups.append(Group(parts, size, bound.why.half_width, quartiles))
-    return Explanation(bound.metric, bound.record_value, groups, bound.needed, bound.why is not None)
+    # The record's value is the asker's: it is added to what they are shown, and kept nowhere.
+    return Explanation(bound.metric, None, groups, bound.needed, bound.why is not None)

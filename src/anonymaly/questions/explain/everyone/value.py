@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from anonymaly.core.value import Number, Value
+from anonymaly.core.value import Number, Value, added
 from anonymaly.declare.dates import Dates
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
@@ -161,15 +161,16 @@ class Explanation(Value):
     >>> found = Explanation("pay", 412, [Group([job], 2310, 12, [102, 115, 131])], needed=9, why=True)
     >>> print(found)
     stands out in pay among records with job = Nurse
-    about 2,310 records; half of them between 102 and 131; this one has 412
+    about 2,310 records; about half of them between 102 and 131; this one has 412
     >>> print(Explanation("pay", 412, [], needed=9, why=True))
     stands out in no group (or not clearly enough: a record needs a margin of about 9 records)
     """
 
     metric: StrictStr
     """The column in which the record may stand out."""
-    record_value: Number
-    """The record's value in it, as the asker gave it."""
+    # Answers that were stored before it was left out hold it.
+    record_value: Number | None = added(None)
+    """The record's value in it, as the asker gave it; None where nobody asks: answers are kept without it."""
     groups: tuple[Group, ...]
     """The groups."""
     needed: Number
@@ -180,8 +181,12 @@ class Explanation(Value):
     if TYPE_CHECKING:
 
         def __init__(
-            self, metric: str, record_value: float, groups: Sequence[Group], needed: float, why: bool
+            self, metric: str, record_value: float | None, groups: Sequence[Group], needed: float, why: bool
         ) -> None: ...
+
+    def about(self, record_value: float | None) -> Explanation:
+        """Return the same about a record's value, or about none."""
+        return Explanation(self.metric, record_value, self.groups, self.needed, self.why)
 
     @property
     def stands_out(self) -> bool:
@@ -189,14 +194,20 @@ class Explanation(Value):
         return bool(self.groups)
 
     def reason(self, group: Group) -> str:
-        """Say what was released about a group, beside the record's value."""
+        """Say what was released about a group, beside the record's value if that is known."""
         said = [] if group.size is None else [f"about {group.size:,} records"]
         if group.quartiles is not None:
             low, _, high = map(shown_value, group.quartiles)
-            said.append(f"half of them between {low} and {high}")
+            said.append(f"about half of them between {low} and {high}")
         elif self.why:
             said.append(f"too few to say where their {self.metric} lies")
-        return "; ".join([*said, f"this one has {shown_value(self.record_value)}"])
+        if self.record_value is not None:
+            said.append(f"this one has {shown_value(self.record_value)}")
+        return "; ".join(said)
+
+    def lines(self, group: Group) -> list[str]:
+        """Say of a group that the record stands out in it, and why."""
+        return [f"stands out in {self.metric} {group}", *filter(None, [self.reason(group)])]
 
     def __str__(self) -> str:
         if not self.groups:
@@ -204,7 +215,7 @@ class Explanation(Value):
             return f"stands out in no group (or not clearly enough: {needed})"
         lines = []
         for group in self.groups:
-            lines += [f"stands out in {self.metric} {group}", self.reason(group)]
+            lines += self.lines(group)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
