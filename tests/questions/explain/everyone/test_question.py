@@ -16,8 +16,9 @@ import pytest
 import anonymaly as am
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone
+from anonymaly.questions.explain.everyone.axes.nested import Dyadic
 from anonymaly.questions.explain.everyone.binding import EveryoneBinding, bind_for_everyone
-from anonymaly.questions.explain.everyone.summary import count_steps_by_cell
+from anonymaly.questions.explain.everyone.summary import count_steps_by_cell, count_steps_of_groups
 from anonymaly.questions.explain.everyone.value import Explanation, Group, GroupPart
 from anonymaly.questions.explain.value import Context
 
@@ -75,7 +76,7 @@ def test_without_a_rule_everyone_is_protected_and_the_group_is_said_in_words() -
     assert isinstance(answer.guarantee.relation, Everyone)
     (group,) = answer.value.groups
     assert str(group) == "among records with job = Nurse, any city"
-    assert group.expression == "job == 'Nurse'"
+    assert group.expression == "job == 'Nurse' and pay is not null"
     assert abs(group.size - 1000) < 200
     low, middle, high = group.quartiles
     assert 50 < low < middle < high < 70
@@ -198,12 +199,28 @@ def test_a_filter_of_a_group_counts_its_rows_and_any_holds_nulls() -> None:
     query = ask(attributes, groups=3, epsilon=1_000)
     value = am.simulate(query, dataset, seed=2).value
     assert len(value.groups) == 3
-    measured = staff()[lambda frame: frame["pay"].notna()]
     for group in value.groups:
-        counted = am.simulate(
-            am.Count(where=group.expression, epsilon=1_000), declare(measured), seed=1
-        ).value
+        counted = am.simulate(am.Count(where=group.expression, epsilon=1_000), dataset, seed=1).value
         assert abs(group.size - counted) <= group.within
+
+
+@pytest.mark.parametrize("by", ["month", "quarter", "year"])
+@pytest.mark.parametrize(("asked", "option"), [("2004-02-01", 0), ("2003-11-05", 0), ("2003-11-05", -1)])
+def test_a_filter_leaves_out_dates_beyond_the_declared_ones_and_rows_without_the_metric(
+    by: Any, asked: str, option: int
+) -> None:
+    days = ["2003-01-31", "2003-11-04", "2003-11-05", "2003-12-24", "2004-02-01", "2004-02-10", "2004-12-31"]
+    frame = pandas.DataFrame({"seen": pandas.to_datetime(days * 2), "pay": [5.0] * 7 + [None] * 7})
+    columns = {"seen": am.Timestamps("2003-11-05", "2004-02-01"), "pay": COLUMNS["pay"]}
+    dataset = declare(frame, columns=columns)
+    query = ask([am.Dates("seen", by)], record={"seen": asked, "pay": 9}, steps=10)
+    found = bind_for_everyone(query, dataset.declaration)
+    name = (option % found.axes[0].options,)
+    group = Group([found.axes[0].part(*name)], metric="pay")
+    assert GroupPart.read(json.loads(group.parts[0].to_json())) == group.parts[0]
+    (counts,) = count_steps_of_groups(dataset.table, found, [name])
+    where = am.Count(where=group.expression, epsilon=1_000)
+    assert am.simulate(where, dataset, seed=1).value == counts.sum()
 
 
 def test_rows_are_counted_by_code_and_step_and_null_is_a_code_of_its_own() -> None:
@@ -262,6 +279,17 @@ def test_with_more_than_two_ordered_attributes_intervals_are_dyadic() -> None:
     frame = staff(5).assign(old=1.0)
     axes = bind_for_everyone(query, declare(frame, columns=columns).declaration).axes
     assert [axis.options for axis in axes] == [5, 7, 5]
+
+
+@pytest.mark.parametrize(("bins", "dyadic"), [(100, False), (200, True)])
+def test_a_preview_says_if_not_all_intervals_are_looked_at(bins: int, dyadic: bool) -> None:
+    columns = {name: am.Interval(0, 200) for name in ("a", "b", "pay")}
+    frame = pandas.DataFrame({name: [1.0] for name in columns})
+    cut = [am.Bins(name, np.linspace(0, 200, bins + 1).tolist()) for name in ("a", "b")]
+    query = ask(cut, record={"a": 77, "b": 77, "pay": 9})
+    found = bind_for_everyone(query, declare(frame, columns=columns).declaration)
+    assert isinstance(found.axes[0], Dyadic) == dyadic
+    assert ("groups (of intervals, those of 1, 2, 4, … neighbours" in found.expect().error) == dyadic
 
 
 def test_above_two_to_the_24_subsets_a_sample_is_drawn_and_the_preview_says_so() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
@@ -11,7 +12,15 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr
 from anonymaly.core.value import Number, Value, added
 from anonymaly.declare.dates import Dates
 from anonymaly.declare.domain import Bins
-from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
+from anonymaly.declare.predicates import (
+    Comparison,
+    Conjunction,
+    Disjunction,
+    IsNull,
+    Membership,
+    Negation,
+    Predicate,
+)
 
 Label = StrictBool | StrictInt | StrictStr
 
@@ -35,6 +44,10 @@ class GroupPart(Value):
     """The other declared values, where saying these is shorter."""
     by: Annotated[Bins | Dates, Field(discriminator="type")] | None = None
     """How the column is cut, if it is."""
+    since: datetime | None = added(None)
+    """The declared start of dates, if the first part of the calendar begins before it."""
+    until: datetime | None = added(None)
+    """The declared end of dates, if the interval reaches up to it."""
 
     if TYPE_CHECKING:
 
@@ -45,6 +58,8 @@ class GroupPart(Value):
             values: Sequence[Any] = (),
             left_out: Sequence[Any] = (),
             by: Bins | Dates | None = None,
+            since: datetime | None = None,
+            until: datetime | None = None,
         ) -> None: ...
 
     def predicate(self) -> Predicate | None:
@@ -74,9 +89,12 @@ class GroupPart(Value):
         if not dates.parts:
             return None
         first, last = (_number(dates, str(label)) for label in self.values)
-        begin, end = dates.begin(first), dates.begin(last + 1)
+        begin, end = self.since or dates.begin(first), dates.begin(last + 1)
         ends = [] if begin is None else [Comparison(self.column, ">=", begin)]
-        ends += [] if end is None else [Comparison(self.column, "<", end)]
+        if self.until is not None:
+            ends.append(Comparison(self.column, "<=", self.until))
+        elif end is not None:
+            ends.append(Comparison(self.column, "<", end))
         return Conjunction(tuple(ends)) if len(ends) > 1 else ends[0]
 
     def __str__(self) -> str:
@@ -111,11 +129,12 @@ class Group(Value):
 
     Examples
     --------
-    >>> group = Group([GroupPart("job", "values", ["Nurse"]), GroupPart("city")], size=2310)
+    >>> parts = [GroupPart("job", "values", ["Nurse"]), GroupPart("city")]
+    >>> group = Group(parts, size=2310, metric="pay")
     >>> print(group)
     among records with job = Nurse, any city
     >>> group.expression
-    "job == 'Nurse'"
+    "job == 'Nurse' and pay is not null"
     """
 
     parts: Annotated[tuple[GroupPart, ...], Field(min_length=1)]
@@ -126,6 +145,8 @@ class Group(Value):
     """95 of 100 draws of the size are within this of the true one, before rounding."""
     quartiles: tuple[Number, Number, Number] | None = None
     """Below about a quarter, half and three quarters of the group; None if they are too few to say."""
+    metric: StrictStr | None = added(None)
+    """The metric, which every record of the group has; answers from before this was kept do not name it."""
 
     if TYPE_CHECKING:
 
@@ -135,12 +156,15 @@ class Group(Value):
             size: int | None = None,
             within: int | None = None,
             quartiles: Sequence[float] | None = None,
+            metric: str | None = None,
         ) -> None: ...
 
     @property
     def expression(self) -> str | None:
-        """The group as a filter that `Count(where=…)` reads; None for all records, and for weekdays."""
+        """The group as a filter that `Count(where=…)` reads; None for weekdays, which no filter knows."""
         conditions = [part.predicate() for part in self.parts if part.how != "any"]
+        if self.metric is not None:
+            conditions.append(Negation(IsNull(self.metric)))
         known = tuple(condition for condition in conditions if condition is not None)
         if not known or len(known) < len(conditions):
             return None
