@@ -84,8 +84,8 @@ def test_a_permission_for_contexts_is_looser_if_it_permits_more() -> None:
     text = one(few, many)
     assert text.startswith("rule rule loosened")
     assert (
-        "(metrics age, bmi; any attributes; any detector; 20 questions of at least ε = 0.01; no start)"
-        in text
+        "(metrics age, bmi; any attributes, no cuts; any detector; 20 questions of at least ε = 0.01; "
+        "no start)" in text
     )
     assert text.endswith("an asker under this rule can test guesses about any record; ε does not limit that")
     assert "(any metric; any attributes" in one(many, am.SameContexts())
@@ -105,10 +105,11 @@ def test_a_permission_for_contexts_is_looser_if_it_permits_more() -> None:
         ({"detectors": {"lof": {"k": [10, 20]}}}, "changed"),
         ({"detectors": {"lof": {"k": [10, 20]}, "grubbs": {}, "mad": {}, "histogram": {}}}, "loosened"),
         ({"detectors": ["lof"]}, "narrowed"),
+        ({"bins": [am.Bins("age", [0, 18, 120])]}, "loosened"),
     ],
     ids=str,
 )
-def test_a_permission_is_looser_if_its_parameters_epsilon_questions_or_start_are(
+def test_a_permission_is_looser_if_its_parameters_epsilon_questions_start_or_cuts_are(
     change: dict[str, Any], word: str
 ) -> None:
     text = one(am.SameContexts(), am.SameContexts(**change))

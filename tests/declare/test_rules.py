@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from anonymaly.declare import rules
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
+from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.predicates import Predicate
 from anonymaly.declare.rules import KINDS, AnomalyModel, Policy, Rule, SameContexts, read_rule
 from anonymaly.declare.sensitivity import is_relaxation, who_is_sensitive
@@ -38,6 +38,7 @@ RULES: list[Rule] = [
     AnomalyModel(columns=["ward"], radius=0, beta=1, metric="manhattan", scaled=True),
     SameContexts(),
     SameContexts(["age"], ["ward"], ["lof"]),
+    SameContexts(bins=[Bins("age", [0, 18, 120]), Bins("age", [0, 65, 120]), Bins("bmi", [10, 30.5])]),
 ]
 
 
@@ -176,6 +177,7 @@ def test_exact_matches_need_values_that_can_be_equal(column: str, fits: bool) ->
         (AnomalyModel(["weight"], 1, 5), "rules.x.columns"),
         (SameContexts(metrics=["weight"]), "rules.x.metrics"),
         (SameContexts(attributes=["weight"]), "rules.x.attributes"),
+        (SameContexts(bins=[Bins("weight", [0, 1])]), "rules.x.bins"),
     ],
 )
 def test_an_undeclared_column_is_refused_with_the_declared_ones(rule: Rule, field: str) -> None:
@@ -202,6 +204,18 @@ def test_an_undeclared_column_is_refused_with_the_declared_ones(rule: Rule, fiel
 def test_same_contexts_permit_what_lies_within_every_limit(limits: dict[str, Any], permitted: bool) -> None:
     rule = SameContexts(**limits)
     assert rule.permits(metric="age", attributes=["consent", "ward"], detector="lof") is permitted
+
+
+def test_same_contexts_permit_the_columns_of_listed_cuts_besides_those_of_attributes() -> None:
+    cut = Bins("age", [0, 18, 120])
+    rule = SameContexts(attributes=["ward"], bins=[cut])
+    assert rule.permits(metric="bmi", attributes=["ward", "age"], detector="lof")
+    assert not SameContexts(["ward"]).permits(metric="bmi", attributes=["ward", "age"], detector="lof")
+    assert "attributes ward, age cut at 0, 18, 120;" in rule.describe()
+    assert "bins" not in SameContexts().to_dict()  # what accounts hold stays as it is
+    with pytest.raises(InputError, match="bins") as refused:
+        SameContexts(bins=[Bins("ward", [0, 1])]).resolve(TABLE, field="rules.x")
+    assert refused.value.field == "rules.x.bins"
 
 
 @pytest.mark.parametrize(

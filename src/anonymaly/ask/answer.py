@@ -169,11 +169,11 @@ class Answer:
     labels: tuple[str, ...] | None = None  # of the records asked about, by whoever asked; kept nowhere
 
     def labelled(self, query: Query) -> Answer:
-        """Return the same in the words of whoever asked, with their own labels."""
-        labels = query.labels()
-        if labels is None:
+        """Return the same in the words of whoever asked, with what they know of the records."""
+        value, labels = query.completed(self.value), query.labels()
+        if labels is None and value is self.value:
             return self
-        return replace(self, shown=query.show(self.value, self.asks, labels), labels=labels)
+        return replace(self, value=value, shown=query.show(value, self.asks, labels), labels=labels)
 
     @property
     def banner(self) -> str | None:

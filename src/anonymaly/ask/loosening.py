@@ -113,6 +113,7 @@ def _is_narrower(old: Rule, new: Rule, now: Declaration) -> bool:
                 and new.least_epsilon >= old.least_epsilon
                 and new.questions <= old.questions
                 and (old.start or not new.start)
+                and set(new.bins) <= set(old.bins)
             )
     return False
 
@@ -144,7 +145,7 @@ def _looks_at(rule: Rule, columns: Columns) -> set[str]:
             return set(rule.predicate(columns).columns())
         case AnomalyModel():
             return set(rule.columns)
-    return {*(rule.metrics or ()), *(rule.attributes or ())}
+    return {*(rule.metrics or ()), *(rule.attributes or ()), *(cut.column for cut in rule.bins)}
 
 
 def _relation(name: str | None, rule: AnomalyModel, now: Declaration) -> SensitiveRecords:

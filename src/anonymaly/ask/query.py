@@ -137,6 +137,10 @@ class Query(Value):
         """Return what whoever asks calls the records asked about, in order; None if they do not say."""
         return None
 
+    def completed(self, value: Any) -> Any:
+        """Return a value with what only whoever asks knows, and no store keeps; by default as it is."""
+        return value
+
     @classmethod
     def show(cls, value: Any, asks: str, labels: Sequence[str] | None = None) -> str:
         """Write a value for people to read; ``asks`` is the question's own description."""

@@ -27,7 +27,8 @@ from anonymaly.core.epsilon import Number as EpsilonNumber
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.value import Number, Ordered, Value, added
 from anonymaly.declare.allowed_detectors import Detectors, Parameter
-from anonymaly.declare.domain import Categories, Domain, Flag, Interval, find_domain
+from anonymaly.declare.attributes import read_attributes
+from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, find_domain
 from anonymaly.declare.filters import parse
 from anonymaly.declare.predicates import Predicate, Record
 from anonymaly.errors import InputError
@@ -155,12 +156,12 @@ class SameContexts(Value):
 
     An asker under this rule can test guesses about any record; ε does not limit that. So the rule binds the
     asker: each field limits what may be asked. Left out, they are narrow: any declared column and detector,
-    with the detector's default parameters alone, and few questions.
+    with the detector's default parameters alone, no cuts of numbers, and few questions.
 
     Examples
     --------
-    >>> SameContexts(metrics=["pay"], detectors={"grubbs": {"alpha": [0.01]}}, questions=5).describe()
-    'metrics pay; any attributes; detectors grubbs (alpha 0.01); 5 questions of at least ε = 0.01; no start'
+    >>> SameContexts(metrics=["pay"], detectors=["grubbs"], questions=5).describe()
+    'metrics pay; any attributes, no cuts; detectors grubbs; 5 questions of at least ε = 0.01; no start'
     """
 
     WARNING: ClassVar[str] = (
@@ -171,7 +172,7 @@ class SameContexts(Value):
     metrics: Names | None = None
     """The columns in which a record may stand out; any, by default."""
     attributes: Names | None = None
-    """The columns that contexts may be made of; any, by default."""
+    """The columns whose declared values contexts may be made of; any, by default."""
     detectors: Detectors | None = None
     """The detectors that may be used, by default any, and the values that their parameters may have; of a
     parameter that is not listed, only the default."""
@@ -182,6 +183,9 @@ class SameContexts(Value):
     """How many questions may be asked in all that differ in anything but their ε."""
     start: StrictBool = added(False)
     """Whether the asker may give the context that a search starts from."""
+    # Whoever chooses edges finds a third person's number by halving, so the owner does, or there are none.
+    bins: Annotated[tuple[Bins, ...], Ordered] = added(())
+    """The cuts of numbers, each with its edges, that contexts may be made of besides; none, by default."""
 
     if TYPE_CHECKING:
 
@@ -193,6 +197,7 @@ class SameContexts(Value):
             least_epsilon: EpsilonNumber = ...,
             questions: int = 20,
             start: bool = False,
+            bins: Sequence[Bins] = (),
             *,
             type: str = "same_contexts",
         ) -> None: ...
@@ -204,13 +209,16 @@ class SameContexts(Value):
         for limit, names in (("metrics", self.metrics), ("attributes", self.attributes)):
             for name in names or ():
                 find_domain(name, columns, field=f"{field}.{limit}")
+        for cut in self.bins:
+            read_attributes([cut], columns, field=f"{field}.bins")
         return self
 
     def permits(self, *, metric: str, attributes: Sequence[str], detector: str) -> bool:
         """Say whether questions about these columns with this detector are allowed at all."""
+        known = None if self.attributes is None else {*self.attributes, *(cut.column for cut in self.bins)}
         return (
             (self.metrics is None or metric in self.metrics)
-            and (self.attributes is None or set(attributes) <= set(self.attributes))
+            and (known is None or set(attributes) <= known)
             and (self.detectors is None or detector in dict(self.detectors))
         )
 
@@ -232,12 +240,24 @@ class SameContexts(Value):
         return "; ".join(
             [
                 f"metrics {', '.join(self.metrics)}" if self.metrics else "any metric",
-                f"attributes {', '.join(self.attributes)}" if self.attributes else "any attributes",
+                (f"attributes {', '.join(self.attributes)}" if self.attributes else "any attributes")
+                + (f", {' or '.join(map(shown_cut, self.bins))}" if self.bins else ", no cuts"),
                 f"detectors {', '.join(map(_shown, self.detectors))}" if self.detectors else "any detector",
                 f"{self.questions:,} {several} of at least ε = {self.least_epsilon}",
                 "a start may be given" if self.start else "no start",
             ]
         )
+
+
+def shown_cut(cut: Bins) -> str:
+    """Write a cut in a few words.
+
+    Examples
+    --------
+    >>> shown_cut(Bins("age", [0, 18, 65, 120]))
+    'age cut at 0, 18, 65, 120'
+    """
+    return f"{cut.column} cut at {', '.join(map(str, cut.edges))}"
 
 
 def _shown(allowed: tuple[str, tuple[tuple[str, tuple[Parameter, ...]], ...]]) -> str:

@@ -54,14 +54,13 @@ class Explained:
             if not found.needed:  # nothing is drawn for an owner, so that the least margin counts
                 return [f"stands out in no group in {found.metric}"]
             return [
-                f"stands out in no group in {found.metric}, or not clearly enough: a record is seen at this "
-                f"share of ε if about {shown_value(found.needed)} others would have to change before it no "
-                "longer stood out"
+                f"stands out in no group in {found.metric}, or not clearly enough: at this share of ε a "
+                f"record needs a margin of about {shown_value(found.needed)} records"
             ]
         lines = []
         for group in found.groups:
             lines += [f"stands out in {found.metric} {group.brief}", found.reason(group)]
-            if drawn and group.quartiles is not None:
+            if drawn and group.quartiles is not None and found.record_value is not None:
                 lines.append(strip(found.record_value, group.quartiles))
         return lines
 

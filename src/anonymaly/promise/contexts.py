@@ -170,9 +170,10 @@ class SameValidContexts(Relation):
         )
 
     def needs(self) -> tuple[str, Rule]:
-        """Return a rule that permits this question's columns and detector, and nothing else."""
+        """Return a rule that permits this question's columns, cuts and detector, and nothing else."""
         question = self.question
-        return "groups", SameContexts([question.metric], question.names, [question.detector])
+        cuts = [item for item in question.attributes if isinstance(item, Bins)]
+        return "groups", SameContexts([question.metric], question.names, [question.detector], bins=cuts)
 
     def in_replace_form(self) -> SameValidContexts:
         """Refuse: the database in the middle may have other valid contexts."""

@@ -189,7 +189,11 @@ def test_with_much_epsilon_the_exact_search_returns_the_best_context() -> None:
 def test_what_has_no_answer_has_one_constant_outcome_and_is_charged(
     fields: dict[str, Any], tmp_path: Path
 ) -> None:
-    rule = am.SameContexts(detectors={"grubbs": {}, "histogram": {}, "mad": {"threshold": [90]}}, start=True)
+    rule = am.SameContexts(
+        detectors={"grubbs": {}, "histogram": {}, "mad": {"threshold": [90]}},
+        start=True,
+        bins=[ATTRIBUTES[2]],
+    )
     dataset = declare(many(), public=False, rules={"groups": rule})
     curator = am.Curator(dataset, budget=10, ledger=tmp_path / "staff.ledger")
     answer = curator.ask(ask(**fields))

@@ -113,6 +113,53 @@ def test_halving_the_level_of_grubbs_is_refused_before_the_charge(open_account: 
         low = middle
 
 
+def wealthy(edges: list[int], **fields: Any) -> am.Explain:
+    return guess(
+        record={"wealth": 10_000, "pay": 110},
+        attributes=[am.Bins("wealth", edges)],
+        detector="grubbs",
+        **fields,
+    )
+
+
+def wealth() -> dict[str, Any]:
+    """Return a table in which the asker's own pay stands out unless the boss is in the group, too."""
+    draw = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {"wealth": draw.integers(0, 1_000_000, 60).astype(float), "pay": draw.normal(60, 3, 60).round()}
+    )
+    frame.loc[0] = [10_000.0, 110.0]
+    frame.loc[1] = [613_407.0, 199.0]  # whose wealth the asker wants, and did not name
+    columns = {"wealth": am.Interval(0, 1_000_000), "pay": COLUMNS["pay"]}
+    return {"frame": frame, "columns": columns}
+
+
+def test_halving_the_edges_of_a_cut_is_refused_before_the_charge(open_account: Open) -> None:
+    """Twenty of these once gave the exact wealth of somebody who was never named, for ε = 0.2 in all."""
+    attack = [wealthy([0, edge, 1_000_000]) for edge in (550_000, 775_000, 662_500, 606_250, 634_375)]
+    found = refusals(open_account(**wealth()), attack)
+    assert found == {
+        (
+            "attributes",
+            "attributes: the rule 'groups' allows no cuts of wealth, and 3 other edges are given. Leave it "
+            "out, or ask the owner to list the cut with its edges, as in bins=[am.Bins('wealth', …)].",
+        )
+    }
+
+
+def test_a_cut_that_the_owner_lists_is_allowed_with_those_edges_and_no_others(open_account: Open) -> None:
+    rule = am.SameContexts(attributes=["pay"], bins=[am.Bins("wealth", [0, 500_000, 1_000_000])])
+    curator = open_account(rule, **wealth())
+    ((field, text),) = refusals(curator, [wealthy([0, 500_001, 1_000_000])])
+    assert field == "attributes"
+    assert "allows wealth cut at 0, 500000, 1000000, and 3 other edges are given. Cut it so" in text
+    assert curator.ask(wealthy([0, 500_000, 1_000_000])).charged
+
+
+def test_an_owner_who_allows_any_rule_sets_no_limits_to_cuts(open_account: Open) -> None:
+    assert open_account(rules="any", **wealth()).ask(wealthy([0, 500_001, 1_000_000])).charged
+
+
 @pytest.mark.parametrize(
     ("fields", "field", "numbers"),
     [
@@ -269,6 +316,36 @@ def test_an_amendment_that_allows_more_questions_is_in_force_at_once(open_accoun
     with pytest.raises(Refused, match="allows 1 question"):
         curator.ask(guess(62))
     assert curator.accountant.verify().ok
+
+
+@pytest.mark.parametrize("person", ["who", None])
+def test_a_column_more_makes_another_question_if_it_decides_which_rows_of_a_person_are_read(
+    open_account: Open, person: str | None
+) -> None:
+    """Who is paid 199 has a row of 41, too; the order of rows by all columns chooses one of them."""
+    rows: list[dict[str, Any]] = [
+        {"who": f"c{number}", "pay": 40 + number % 5, "job": "Nurse", "aaa": 0} for number in range(12)
+    ]
+    rows += [{"who": "V", "pay": 90, "job": "Nurse", "aaa": 0}]
+    rows += [{"who": "P", "pay": pay, "job": "Nurse", "aaa": aaa} for pay, aaa in ((41, 5), (199, 1))]
+    frame = pandas.DataFrame(rows)
+    columns = {"pay": COLUMNS["pay"], "job": COLUMNS["job"]}
+    unit = {} if person is None else {"person": person, "max_rows": 1}
+    rule = am.SameContexts(questions=1)
+    curator = open_account(rule, frame, columns=columns, **unit)
+    query = guess(record={"pay": 90, "job": "Nurse"}, attributes=["job"], detector="grubbs")
+    first = curator.ask(query)
+    more = {"aaa": am.Interval(0, 10), **columns}
+    curator.amend(
+        am.Dataset(frame, name="staff", columns=more, rules={"groups": rule}, **unit), reason="a column more"
+    )
+    again = query.model_copy(update={"epsilon": query.epsilon * 2})
+    if person is None:
+        assert curator.ask(again).charged  # the same rows are read
+        return
+    assert first.value is not None  # with the column more, it would be None
+    with pytest.raises(Refused, match="allows 1 question, at any ε, and 1 is asked"):
+        curator.ask(again)
 
 
 def test_a_plan_and_a_rehearsal_keep_to_the_rule(open_account: Open) -> None:

@@ -20,7 +20,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.ask.store import Store
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.domain import Categories, Interval
+from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import SameContexts
 from anonymaly.errors import Refused
 from anonymaly.ledger import Ledger, Reservation
@@ -33,6 +33,10 @@ FORBIDDEN: Mapping[str, Mapping[str, Any]] = {
     "a threshold below which nearly everybody stands out": {"parameters": {"threshold": 1e-9}},
     "a start": {"search": "random_walk", "start": {"ward": ["A"]}},
     "next to no ε": {"epsilon": "0.000000001"},
+    "a cut of the asker's own": {
+        "record": {"age": 90, "stay": 3},
+        "attributes": [Bins("stay", [0, 5, 10])],
+    },
 }
 
 
@@ -83,9 +87,9 @@ def _two_at_once(curator: Curator) -> Iterator[str]:
 def _opened() -> Iterator[Curator]:
     ages = pa.array([30, 31, 33, 35, 36, 90], pa.float64())
     dataset = Dataset(
-        pa.table({"age": ages, "ward": list("ABABBA")}),
+        pa.table({"age": ages, "ward": list("ABABBA"), "stay": ages}),
         name="patients",
-        columns={"age": Interval(0, 120), "ward": Categories(["A", "B"])},
+        columns={"age": Interval(0, 120), "ward": Categories(["A", "B"]), "stay": Interval(0, 120)},
         rules={"groups": SameContexts(questions=ALLOWED)},
     )
     with (
@@ -96,8 +100,15 @@ def _opened() -> Iterator[Curator]:
 
 
 def _question(age: int, **fields: Any) -> Explain:
-    asked = {"detector": "mad", "rule": "groups", "epsilon": "0.1", **fields}
-    return Explain(record={"age": age, "ward": "A"}, metric="age", attributes=["ward"], **asked)
+    asked = {
+        "record": {"age": age, "ward": "A"},
+        "metric": "age",
+        "attributes": ["ward"],
+        "detector": "mad",
+        "rule": "groups",
+        "epsilon": "0.1",
+    }
+    return Explain(**{**asked, **fields})
 
 
 def _is_refused(curator: Curator, query: Explain) -> bool:
@@ -141,6 +152,11 @@ RULES_FAULTS: tuple[SystemFault, ...] = (
         "a rule that forgets the detector's parameters",
         "rules",
         lambda: replaced(under_rule, "_is_one_of", lambda value, allowed: True),
+    ),
+    SystemFault(
+        "a rule that lets the asker cut numbers",
+        "rules",
+        lambda: replaced(under_rule, "_of_another_cut", lambda *given: None),
     ),
     SystemFault("a rule's counter outside of the transaction", "rules", _counted_afterwards),
     SystemFault(

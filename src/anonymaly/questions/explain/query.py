@@ -26,6 +26,7 @@ from anonymaly.questions.explain.everyone.choices import (
     STEPS,
     WHY,
 )
+from anonymaly.questions.explain.everyone.value import Explanation
 from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
 
 # The fields of version 1, all of which its texts have. Such a question names no rule: any declared one that
@@ -217,6 +218,12 @@ class Explain(Query):
             },
             rules={"groups": SameContexts()},
         )
+
+    def completed(self, value: Any) -> Any:
+        """Return an explanation with the record's value, which is kept nowhere."""
+        if not isinstance(value, Explanation):
+            return value
+        return value.about(float(self.own_record()[self.metric]))
 
     def own_record(self) -> dict[str, Any]:
         """Return the record that is asked about."""

@@ -2,8 +2,8 @@
 """Which questions a `SameContexts` allows, and how it counts them.
 
 Validity is told without noise, so no ε limits what it tells: the rule must. An asker who may choose a
-threshold freely reads the values of a group by halving it, and one who may ask often enough tries a list of
-guesses.
+threshold, or the edges of a cut, reads somebody's number by halving it, and one who may ask often enough
+tries a list of guesses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from anonymaly.ask.permit import Permit
 from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.rules import SameContexts
+from anonymaly.declare.domain import Bins
+from anonymaly.declare.rules import SameContexts, shown_cut
 from anonymaly.detectors import DETECTORS, Detector
 from anonymaly.errors import Refused, RuleNotDeclared
 
@@ -120,7 +121,20 @@ def _beyond(query: Explain, detector: Detector, name: str, rule: SameContexts) -
             field="epsilon",
             next_step=f"Give at least {rule.least_epsilon}, or ask the owner to allow less (least_epsilon).",
         )
-    return None
+    cuts = [item for item in query.attributes if isinstance(item, Bins) and item not in rule.bins]
+    return _of_another_cut(cuts[0], name, rule) if cuts else None
+
+
+def _of_another_cut(asked: Bins, name: str, rule: SameContexts) -> Refused:
+    """Return the refusal of a cut that the owner did not list."""
+    listed = [cut for cut in rule.bins if cut.column == asked.column]
+    allowed = " or ".join(map(shown_cut, listed)) or f"no cuts of {asked.column}"
+    return Refused(
+        f"the rule {name!r} allows {allowed}, and {len(asked.edges)} other edges are given",
+        field="attributes",
+        next_step=f"{'Cut it so' if listed else 'Leave it out'}, or ask the owner to list the cut with its "
+        f"edges, as in bins=[am.Bins({asked.column!r}, …)].",
+    )
 
 
 def _is_one_of(value: Any, allowed: Sequence[Any]) -> bool:
@@ -131,5 +145,10 @@ def _is_one_of(value: Any, allowed: Sequence[Any]) -> bool:
 def _same(query: Explain, attributes: Sequence[str], declaration: Declaration) -> Mapping[str, Any]:
     """Return what makes two questions one to the rule: all but ε, of the same columns and version."""
     asked = {name: item for name, item in query.to_dict().items() if name != "epsilon"}
-    columns = {name: declaration.columns[name].to_dict() for name in sorted([query.metric, *attributes])}
+    declared = {name: domain.to_dict() for name, domain in declaration.columns.items()}
+    columns: Any = {name: declared[name] for name in sorted([query.metric, *attributes])}
+    if declaration.person is not None:
+        # Which rows of a person are read follows from all columns in their order: with others, other contexts
+        # may be valid.
+        columns = [[name, domain] for name, domain in declared.items()]
     return {"asked": asked, "columns": columns, "version": declaration.version}

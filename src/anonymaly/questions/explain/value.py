@@ -127,7 +127,9 @@ def show(value: Context | Explanation | None, asks: str) -> str:
 
 
 def encode(value: Context | Explanation | None, file: BinaryIO) -> None:
-    """Write the answer as JSON."""
+    """Write the answer as JSON; without the record's value, which whoever reads the store must not see."""
+    if isinstance(value, Explanation):
+        value = value.about(None)
     file.write(json.dumps(None if value is None else value.to_dict()).encode())
 
 

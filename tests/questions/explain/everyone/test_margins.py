@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from anonymaly.questions.explain.everyone.axes.subsets import SubsetAxis
 from anonymaly.questions.explain.everyone.choices import MARGIN_NAMES
 from anonymaly.questions.explain.everyone.group_list import GroupList, GroupSample
 from anonymaly.questions.explain.everyone.kernels.all_groups import all_margins
+from anonymaly.questions.explain.everyone.kernels.margin import margin_of
 from anonymaly.questions.explain.everyone.kernels.some_groups import sample_margins
 from anonymaly.questions.explain.everyone.margins import MARGINS, Margin
 from anonymaly.questions.explain.everyone.margins.window import WindowMargin
@@ -181,3 +183,33 @@ def test_a_value_at_the_end_of_its_step_is_beyond_the_fence_too() -> None:
         numbers = fence.columns(counts, grid, value)
         (found,) = all_margins([OwnOrAny("d", "x", 1)], np.repeat(numbers, 2, 0), fence.rule(grid, value))[:1]
         assert (found > 0) == stands_out, value
+
+
+@pytest.mark.parametrize(
+    "method", ["linear", "inverted_cdf", "averaged_inverted_cdf", "lower", "higher", "midpoint"]
+)
+def test_quartiles_that_the_guarantee_names_are_such_as_lemma_1_means(method: Any) -> None:
+    for rows in range(1, 50):
+        first, third = np.percentile(np.arange(1, rows + 1), [25, 75], method=method)
+        assert first >= math.ceil(rows / 4)
+        assert third <= 3 * rows // 4 + 1
+
+
+@pytest.mark.parametrize(("margin", "share"), [(KINDS[1], 0.3), (KINDS[2], 0.25)], ids=str)
+def test_fewer_rows_have_to_be_replaced_than_to_be_added_near_a_rare_value(
+    margin: WindowMargin, share: float
+) -> None:
+    """Not a quarter of the margin's units, as for a fence."""
+    grid = MetricGrid.of(Interval(0, 12), 12)
+    rows = 100
+
+    def margin_with(far: int, near: int) -> int:
+        counts = np.zeros((1, 12), np.int64)
+        counts[0, [0, 9]] = far, near
+        return max(0, int(margin_of(margin.columns(counts, grid, 9.5).ravel(), 0, margin.rule(grid, 9.5))))
+
+    asked = margin_with(rows, 0)
+    added = next(number for number in range(rows) if not margin_with(rows, number))
+    replaced = next(number for number in range(rows) if not margin_with(rows - number, number))
+    assert added == math.ceil(asked / margin.unit)
+    assert replaced == math.ceil(round(asked / margin.unit * (1 - share), 9)) <= asked / 4

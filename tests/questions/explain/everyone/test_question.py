@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 import anonymaly as am
 from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.promise import Everyone
+from anonymaly.questions.explain.everyone.axes.nested import Dyadic
 from anonymaly.questions.explain.everyone.binding import EveryoneBinding, bind_for_everyone
-from anonymaly.questions.explain.everyone.summary import count_steps_by_cell
+from anonymaly.questions.explain.everyone.summary import count_steps_by_cell, count_steps_of_groups
 from anonymaly.questions.explain.everyone.value import Explanation, Group, GroupPart
 from anonymaly.questions.explain.value import Context
 
@@ -74,11 +76,11 @@ def test_without_a_rule_everyone_is_protected_and_the_group_is_said_in_words() -
     assert isinstance(answer.guarantee.relation, Everyone)
     (group,) = answer.value.groups
     assert str(group) == "among records with job = Nurse, any city"
-    assert group.expression == "job == 'Nurse'"
+    assert group.expression == "job == 'Nurse' and pay is not null"
     assert abs(group.size - 1000) < 200
     low, middle, high = group.quartiles
     assert 50 < low < middle < high < 70
-    assert "half of them between" in answer.shown
+    assert "records; about half of them between" in answer.shown
     assert "this one has 130" in answer.shown
     assert "*" in answer.shown.splitlines()[-1]
     assert "<svg" in answer._repr_html_()
@@ -93,16 +95,46 @@ def test_an_ordinary_record_stands_out_in_no_group() -> None:
 
 
 def test_the_same_is_in_json_and_comes_back_from_the_store() -> None:
-    value = am.simulate(ask(["job", "city"], groups=2), declare(), seed=1).value
+    query = ask(["job", "city"], groups=2)
+    value = am.simulate(query, declare(), seed=1).value
     file = BytesIO()
     am.Explain.encode(value, file)
     file.seek(0)
     again: Any = am.Explain.decode(file)  # type: ignore[arg-type]
     assert isinstance(again, Explanation)
-    assert again == value
+    assert query.completed(again) == value
+    assert value.record_value == 130
     told = json.loads(file.getvalue())
-    assert told["record_value"] == 130
     assert {"parts", "size", "within", "quartiles"} == set(told["groups"][0])
+
+
+def test_who_reads_the_ledger_and_the_answers_does_not_find_the_value_that_was_asked_about(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "account"
+    folder.mkdir()
+    query = ask(["job"], record={"job": "Nurse", "pay": 129.8125})
+    with closing(am.Curator(declare(public=False), budget=9, ledger=folder / "staff.ledger")) as curator:
+        asked, again = curator.ask(query), curator.ask(query)
+        rehearsed = curator.rehearse(query)
+        (read,) = curator.answers()
+    held = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"129.8" not in held
+    assert b"Nurse" in held  # the group is named, and the file is read
+    assert asked.value == again.value
+    assert "this one has 129.8" in asked.shown
+    assert again.shown == asked.shown
+    assert rehearsed.value.record_value == 129.8125
+    assert read.value.groups == asked.value.groups
+    assert read.value.record_value is None
+    assert "this one has" not in read.shown
+    assert asked.shown.startswith(read.shown)
+
+
+def test_an_answer_that_was_stored_with_the_value_is_read_with_it() -> None:
+    value = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
+    old = BytesIO(json.dumps({**value.to_dict(), "record_value": 130}).encode())
+    assert am.Explain.decode(old) == value  # type: ignore[arg-type]
 
 
 def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
@@ -112,6 +144,7 @@ def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
     assert "<svg" not in value._repr_html_()
     alone = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
     assert str(alone) == "stands out in pay among all records\nthis one has 130"
+    assert str(alone.about(None)) == "stands out in pay among all records"
 
 
 @pytest.mark.parametrize(
@@ -166,12 +199,28 @@ def test_a_filter_of_a_group_counts_its_rows_and_any_holds_nulls() -> None:
     query = ask(attributes, groups=3, epsilon=1_000)
     value = am.simulate(query, dataset, seed=2).value
     assert len(value.groups) == 3
-    measured = staff()[lambda frame: frame["pay"].notna()]
     for group in value.groups:
-        counted = am.simulate(
-            am.Count(where=group.expression, epsilon=1_000), declare(measured), seed=1
-        ).value
+        counted = am.simulate(am.Count(where=group.expression, epsilon=1_000), dataset, seed=1).value
         assert abs(group.size - counted) <= group.within
+
+
+@pytest.mark.parametrize("by", ["month", "quarter", "year"])
+@pytest.mark.parametrize(("asked", "option"), [("2004-02-01", 0), ("2003-11-05", 0), ("2003-11-05", -1)])
+def test_a_filter_leaves_out_dates_beyond_the_declared_ones_and_rows_without_the_metric(
+    by: Any, asked: str, option: int
+) -> None:
+    days = ["2003-01-31", "2003-11-04", "2003-11-05", "2003-12-24", "2004-02-01", "2004-02-10", "2004-12-31"]
+    frame = pandas.DataFrame({"seen": pandas.to_datetime(days * 2), "pay": [5.0] * 7 + [None] * 7})
+    columns = {"seen": am.Timestamps("2003-11-05", "2004-02-01"), "pay": COLUMNS["pay"]}
+    dataset = declare(frame, columns=columns)
+    query = ask([am.Dates("seen", by)], record={"seen": asked, "pay": 9}, steps=10)
+    found = bind_for_everyone(query, dataset.declaration)
+    name = (option % found.axes[0].options,)
+    group = Group([found.axes[0].part(*name)], metric="pay")
+    assert GroupPart.read(json.loads(group.parts[0].to_json())) == group.parts[0]
+    (counts,) = count_steps_of_groups(dataset.table, found, [name])
+    where = am.Count(where=group.expression, epsilon=1_000)
+    assert am.simulate(where, dataset, seed=1).value == counts.sum()
 
 
 def test_rows_are_counted_by_code_and_step_and_null_is_a_code_of_its_own() -> None:
@@ -230,6 +279,17 @@ def test_with_more_than_two_ordered_attributes_intervals_are_dyadic() -> None:
     frame = staff(5).assign(old=1.0)
     axes = bind_for_everyone(query, declare(frame, columns=columns).declaration).axes
     assert [axis.options for axis in axes] == [5, 7, 5]
+
+
+@pytest.mark.parametrize(("bins", "dyadic"), [(100, False), (200, True)])
+def test_a_preview_says_if_not_all_intervals_are_looked_at(bins: int, dyadic: bool) -> None:
+    columns = {name: am.Interval(0, 200) for name in ("a", "b", "pay")}
+    frame = pandas.DataFrame({name: [1.0] for name in columns})
+    cut = [am.Bins(name, np.linspace(0, 200, bins + 1).tolist()) for name in ("a", "b")]
+    query = ask(cut, record={"a": 77, "b": 77, "pay": 9})
+    found = bind_for_everyone(query, declare(frame, columns=columns).declaration)
+    assert isinstance(found.axes[0], Dyadic) == dyadic
+    assert ("groups (of intervals, those of 1, 2, 4, … neighbours" in found.expect().error) == dyadic
 
 
 def test_above_two_to_the_24_subsets_a_sample_is_drawn_and_the_preview_says_so() -> None:

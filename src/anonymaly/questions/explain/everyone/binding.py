@@ -22,6 +22,7 @@ from anonymaly.errors import InputError
 from anonymaly.noise import laws
 from anonymaly.questions.explain.everyone.axes import GroupAxis
 from anonymaly.questions.explain.everyone.axes.build import fits, simple_axes, subset_axes
+from anonymaly.questions.explain.everyone.axes.nested import Dyadic
 from anonymaly.questions.explain.everyone.axes.subsets import SubsetAxis
 from anonymaly.questions.explain.everyone.choices import WRONG
 from anonymaly.questions.explain.everyone.group_list import most_in_sample
@@ -76,6 +77,8 @@ class EveryoneBinding(Binding):
         """Say which margin a record needs, and how often a wrong group is named."""
         noise = f"permute-and-flip, ε {float(self.rate * self.margin.unit):.3g} for each record of margin"
         among = f"{'a sample of ' if self.sampled else ''}{self.listed:,} groups"
+        if any(isinstance(axis, Dyadic) for axis in self.axes):
+            among += " (of intervals, those of 1, 2, 4, … neighbours: all would be too many)"
         needed = math.ceil(self.needed)
         wrong = f"in at most {float(WRONG):.0%} of draws a group in which it does not stand out is named"
         why = "" if self.why is None else f"; {self.why.expect()}"

@@ -93,8 +93,9 @@ def explanation(bound: EveryoneBinding, names: Names, counts: list[Integers], no
     for place, name in enumerate(names):
         parts = [axis.part(option) for axis, option in zip(bound.axes, name, strict=True)]
         if bound.why is None:
-            groups.append(Group(parts))
+            groups.append(Group(parts, metric=bound.metric))
             continue
         size, quartiles = bound.why.release(counts[place], bound.grid, noise)
-        groups.append(Group(parts, size, bound.why.half_width, quartiles))
-    return Explanation(bound.metric, bound.record_value, groups, bound.needed, bound.why is not None)
+        groups.append(Group(parts, size, bound.why.half_width, quartiles, bound.metric))
+    # The record's value is the asker's: it is added to what they are shown, and kept nowhere.
+    return Explanation(bound.metric, None, groups, bound.needed, bound.why is not None)

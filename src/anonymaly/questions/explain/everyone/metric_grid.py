@@ -55,7 +55,11 @@ class MetricGrid:
         >>> grid.edge(5), grid.rounded_edge(5)
         (111718.75, 112000.0)
         """
-        return round(self.edge(number), -math.floor(math.log10(self.unit)))
+        edge = self.edge(number)
+        try:
+            return round(edge, -math.floor(math.log10(self.unit)))
+        except OverflowError:  # rounded up, the last edges would be above the largest double
+            return edge
 
     def to_ibis(self, column: ir.NumericValue) -> ir.IntegerValue:
         """Return the same for a column: the same operations on the same doubles; no row makes them fail."""

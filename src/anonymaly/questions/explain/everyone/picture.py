@@ -23,15 +23,15 @@ def in_terminal(value: Explanation) -> str:
     >>> job = GroupPart("job", "values", ["Nurse"])
     >>> print(in_terminal(Explanation("pay", 400, [Group([job], 2310, 12, [100, 150, 200])], 9, True)))
     stands out in pay among records with job = Nurse
-    about 2,310 records; half of them between 100 and 200; this one has 400
+    about 2,310 records; about half of them between 100 and 200; this one has 400
     100 [=========|=========]                                      * 400
     """
     if not value.groups:
         return str(value)
     lines = []
     for group in value.groups:
-        lines += [f"stands out in {value.metric} {group}", value.reason(group)]
-        if group.quartiles is not None:
+        lines += value.lines(group)
+        if group.quartiles is not None and value.record_value is not None:
             lines.append(strip(value.record_value, group.quartiles))
     return "\n".join(lines)
 
@@ -55,7 +55,7 @@ def _share(number: float, low: float, high: float) -> float:
 
 
 def to_svg(value: Explanation, group: Group) -> str:
-    """Return a box of a group's middle half with the record marked, or the record alone in words.
+    """Return a box of a group's middle half with the record marked; nothing, if either is not known.
 
     Examples
     --------
@@ -65,22 +65,23 @@ def to_svg(value: Explanation, group: Group) -> str:
     >>> svg.startswith("<svg"), svg.count("<rect"), svg.count("<circle")
     (True, 1, 1)
     """
-    if group.quartiles is None:
+    own = value.record_value
+    if group.quartiles is None or own is None:
         return ""
-    low, high = min(value.record_value, group.quartiles[0]), max(value.record_value, group.quartiles[2])
+    low, high = min(own, group.quartiles[0]), max(own, group.quartiles[2])
 
     def across(number: float) -> float:
         return EDGE + (WIDTH - 2 * EDGE) * _share(number, low, high)
 
     first, middle, last = (across(number) for number in group.quartiles)
-    record, said = across(value.record_value), html.escape(value.reason(group))
+    record, said = across(own), html.escape(value.reason(group))
     marks = [
         f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="24" y2="24" stroke="{INK}" stroke-width="0.5"/>',
         f'<rect x="{first:.1f}" y="12" width="{max(last - first, 1):.1f}" height="24" fill="{BOX}" '
         f'fill-opacity="0.2" stroke="{BOX}"/>',
         f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="12" y2="36" stroke="{BOX}" stroke-width="3"/>',
         f'<circle cx="{record:.1f}" cy="24" r="6" fill="{RECORD}"/>',
-        *_labels(value, group, across),
+        *_labels((group.quartiles[0], group.quartiles[2]), own, across),
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
@@ -89,15 +90,14 @@ def to_svg(value: Explanation, group: Group) -> str:
     )
 
 
-def _labels(value: Explanation, group: Group, across: Callable[[float], float]) -> list[str]:
+def _labels(box: tuple[float, float], record: float, across: Callable[[float], float]) -> list[str]:
     """Write the ends of the box and the record's value below them."""
-    assert group.quartiles is not None  # noqa: S101 - drawn only with them
-    low, _, high = group.quartiles
+    low, high = box
     ends = [(low, shown_value(low), BOX), (high, shown_value(high), BOX)]
     if across(high) - across(low) < CLOSE:  # or one would be written over the other
         ends = [((low + high) / 2, f"{shown_value(low)} to {shown_value(high)}", BOX)]
     found = []
-    for number, text, colour in (*ends, (value.record_value, shown_value(value.record_value), RECORD)):
+    for number, text, colour in (*ends, (record, shown_value(record), RECORD)):
         place = across(number)
         anchor = "start" if place < WIDTH / 4 else "end" if place > 3 * WIDTH / 4 else "middle"
         found.append(f'<text x="{place:.1f}" y="54" text-anchor="{anchor}" fill="{colour}">{text}</text>')
@@ -109,8 +109,7 @@ def to_html(value: Explanation) -> str:
     if not value.groups:
         return f"<div>{html.escape(str(value))}</div>"
     parts = [
-        f"<p>{html.escape(f'stands out in {value.metric} {group}')}<br>{html.escape(value.reason(group))}</p>"
-        f"{to_svg(value, group)}"
+        f"<p>{'<br>'.join(map(html.escape, value.lines(group)))}</p>{to_svg(value, group)}"
         for group in value.groups
     ]
     return f"<div>{''.join(parts)}</div>"

@@ -99,7 +99,11 @@ class CalendarPositions(OrderedPositions):
     def part(self, first: int, last: int) -> GroupPart:
         """Return the dates from one to another in words."""
         ends = [self.dates.label(self._first + place) for place in (first, last)]
-        return GroupPart(self.dates.column, "interval", tuple(ends), by=self.dates)
+        begin = self.dates.begin(self._first + first)
+        # Dates outside of the declared bounds are in no part, though the calendar's month would hold them.
+        since = self.domain.start if begin is not None and begin < self.domain.start else None
+        until = self.domain.end if self.dates.parts and last == self.size - 1 else None
+        return GroupPart(self.dates.column, "interval", tuple(ends), by=self.dates, since=since, until=until)
 
     def to_ibis(self, table: ir.Table) -> ir.IntegerValue:
         """Return where each row's date lies."""

@@ -4,14 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from anonymaly.core.value import Number, Value
+from anonymaly.core.value import Number, Value, added
 from anonymaly.declare.dates import Dates
 from anonymaly.declare.domain import Bins
-from anonymaly.declare.predicates import Comparison, Conjunction, Disjunction, Membership, Predicate
+from anonymaly.declare.predicates import (
+    Comparison,
+    Conjunction,
+    Disjunction,
+    IsNull,
+    Membership,
+    Negation,
+    Predicate,
+)
 
 Label = StrictBool | StrictInt | StrictStr
 
@@ -35,6 +44,10 @@ class GroupPart(Value):
     """The other declared values, where saying these is shorter."""
     by: Annotated[Bins | Dates, Field(discriminator="type")] | None = None
     """How the column is cut, if it is."""
+    since: datetime | None = added(None)
+    """The declared start of dates, if the first part of the calendar begins before it."""
+    until: datetime | None = added(None)
+    """The declared end of dates, if the interval reaches up to it."""
 
     if TYPE_CHECKING:
 
@@ -45,6 +58,8 @@ class GroupPart(Value):
             values: Sequence[Any] = (),
             left_out: Sequence[Any] = (),
             by: Bins | Dates | None = None,
+            since: datetime | None = None,
+            until: datetime | None = None,
         ) -> None: ...
 
     def predicate(self) -> Predicate | None:
@@ -74,9 +89,12 @@ class GroupPart(Value):
         if not dates.parts:
             return None
         first, last = (_number(dates, str(label)) for label in self.values)
-        begin, end = dates.begin(first), dates.begin(last + 1)
+        begin, end = self.since or dates.begin(first), dates.begin(last + 1)
         ends = [] if begin is None else [Comparison(self.column, ">=", begin)]
-        ends += [] if end is None else [Comparison(self.column, "<", end)]
+        if self.until is not None:
+            ends.append(Comparison(self.column, "<=", self.until))
+        elif end is not None:
+            ends.append(Comparison(self.column, "<", end))
         return Conjunction(tuple(ends)) if len(ends) > 1 else ends[0]
 
     def __str__(self) -> str:
@@ -111,11 +129,12 @@ class Group(Value):
 
     Examples
     --------
-    >>> group = Group([GroupPart("job", "values", ["Nurse"]), GroupPart("city")], size=2310)
+    >>> parts = [GroupPart("job", "values", ["Nurse"]), GroupPart("city")]
+    >>> group = Group(parts, size=2310, metric="pay")
     >>> print(group)
     among records with job = Nurse, any city
     >>> group.expression
-    "job == 'Nurse'"
+    "job == 'Nurse' and pay is not null"
     """
 
     parts: Annotated[tuple[GroupPart, ...], Field(min_length=1)]
@@ -126,6 +145,8 @@ class Group(Value):
     """95 of 100 draws of the size are within this of the true one, before rounding; None if it is exact."""
     quartiles: tuple[Number, Number, Number] | None = None
     """Below about a quarter, half and three quarters of the group; None if they are too few to say."""
+    metric: StrictStr | None = added(None)
+    """The metric, which every record of the group has; answers from before this was kept do not name it."""
 
     if TYPE_CHECKING:
 
@@ -135,12 +156,15 @@ class Group(Value):
             size: int | None = None,
             within: int | None = None,
             quartiles: Sequence[float] | None = None,
+            metric: str | None = None,
         ) -> None: ...
 
     @property
     def expression(self) -> str | None:
-        """The group as a filter that `Count(where=…)` reads; None for all records, and for weekdays."""
+        """The group as a filter that `Count(where=…)` reads; None for weekdays, which no filter knows."""
         conditions = [part.predicate() for part in self.parts if part.how != "any"]
+        if self.metric is not None:
+            conditions.append(Negation(IsNull(self.metric)))
         known = tuple(condition for condition in conditions if condition is not None)
         if not known or len(known) < len(conditions):
             return None
@@ -167,15 +191,16 @@ class Explanation(Value):
     >>> found = Explanation("pay", 412, [Group([job], 2310, 12, [102, 115, 131])], needed=9, why=True)
     >>> print(found)
     stands out in pay among records with job = Nurse
-    about 2,310 records; half of them between 102 and 131; this one has 412
+    about 2,310 records; about half of them between 102 and 131; this one has 412
     >>> print(Explanation("pay", 412, [], needed=9, why=True))
     stands out in no group (or not clearly enough: a record needs a margin of about 9 records)
     """
 
     metric: StrictStr
     """The column in which the record may stand out."""
-    record_value: Number
-    """The record's value in it, as the asker gave it."""
+    # Answers that were stored before it was left out hold it.
+    record_value: Number | None = added(None)
+    """The record's value in it, as the asker gave it; None where nobody asks: answers are kept without it."""
     groups: tuple[Group, ...]
     """The groups."""
     needed: Number
@@ -186,8 +211,12 @@ class Explanation(Value):
     if TYPE_CHECKING:
 
         def __init__(
-            self, metric: str, record_value: float, groups: Sequence[Group], needed: float, why: bool
+            self, metric: str, record_value: float | None, groups: Sequence[Group], needed: float, why: bool
         ) -> None: ...
+
+    def about(self, record_value: float | None) -> Explanation:
+        """Return the same about a record's value, or about none."""
+        return Explanation(self.metric, record_value, self.groups, self.needed, self.why)
 
     @property
     def stands_out(self) -> bool:
@@ -195,15 +224,21 @@ class Explanation(Value):
         return bool(self.groups)
 
     def reason(self, group: Group) -> str:
-        """Say what was released about a group, beside the record's value."""
+        """Say what was released about a group, beside the record's value if that is known."""
         about = "" if group.within is None else "about "
         said = [] if group.size is None else [f"{about}{group.size:,} records"]
         if group.quartiles is not None:
             low, _, high = map(shown_value, group.quartiles)
-            said.append(f"half of them between {low} and {high}")
+            said.append(f"about half of them between {low} and {high}")
         elif self.why:
             said.append(f"too few to say where their {self.metric} lies")
-        return "; ".join([*said, f"this one has {shown_value(self.record_value)}"])
+        if self.record_value is not None:
+            said.append(f"this one has {shown_value(self.record_value)}")
+        return "; ".join(said)
+
+    def lines(self, group: Group) -> list[str]:
+        """Say of a group that the record stands out in it, and why."""
+        return [f"stands out in {self.metric} {group}", *filter(None, [self.reason(group)])]
 
     def __str__(self) -> str:
         if not self.groups:
@@ -211,7 +246,7 @@ class Explanation(Value):
             return f"stands out in no group (or not clearly enough: {needed})"
         lines = []
         for group in self.groups:
-            lines += [f"stands out in {self.metric} {group}", self.reason(group)]
+            lines += self.lines(group)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

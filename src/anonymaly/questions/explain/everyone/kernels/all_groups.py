@@ -3,8 +3,8 @@
 
 Options are decided attribute by attribute. For each attribute a table holds what the options decided so far
 add up to, for every combination of codes of the attributes that follow. A step in the last attribute adds or
-takes away one row of numbers; a step in one before it, a few more. The work is the same for every record and
-every table: nothing is left out.
+takes away one row of numbers; a step in one before it, a few more. How many steps there are follows from the
+list of groups, the grid and the asked value, and is the same for every table: nothing is left out.
 """
 
 from __future__ import annotations
