@@ -64,7 +64,7 @@ def test_the_best_group_is_exact(dataset: am.Dataset) -> None:
     (group,) = found.groups
     assert str(group) == "among records with job = Nurse"
     assert group.size == 301
-    assert found.reason(group).startswith("301 records; half of them"), "it is exact, and not about 301"
+    assert found.reason(group).startswith("301 records; about half of them"), "it is exact, and not about 301"
     pay = _rows().query("job == 'Nurse'")["pay"]
     assert group.quartiles == pytest.approx(np.quantile(pay, [0.25, 0.5, 0.75]), abs=2)
     usual = am.Explain(record={"pay": 100, "job": "Nurse"}, metric="pay", attributes=["job"], epsilon=1)

@@ -40,5 +40,5 @@ def best_group(dataset: Dataset, query: Explain) -> Explanation:
         bound.grid.rounded_edge(int(np.argmax(quartile_utilities(counts, quarter)))) for quarter in QUARTERS
     ]
     parts = [axis.part(option) for axis, option in zip(bound.axes, name, strict=True)]
-    group = Group(parts, int(counts.sum()), None, quartiles)
+    group = Group(parts, int(counts.sum()), None, quartiles, bound.metric)
     return Explanation(bound.metric, bound.record_value, [group], needed=0, why=True)
