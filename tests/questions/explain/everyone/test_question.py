@@ -105,7 +105,7 @@ def test_the_same_is_in_json_and_comes_back_from_the_store() -> None:
     assert query.completed(again) == value
     assert value.record_value == 130
     told = json.loads(file.getvalue())
-    assert {"parts", "size", "within", "quartiles"} == set(told["groups"][0])
+    assert {"parts", "size", "within", "quartiles", "metric"} == set(told["groups"][0])
 
 
 def test_who_reads_the_ledger_and_the_answers_does_not_find_the_value_that_was_asked_about(
