@@ -26,6 +26,7 @@ import anonymaly as am
 from anonymaly.core import compiled
 from anonymaly.engine.statements import one_at_a_time
 from anonymaly.errors import BudgetExceeded, LedgerError
+from anonymaly.ledger.anchor import Anchor
 from tests.declare.tables import PLACES, arrow, fill_postgres
 
 OpenCurator = Callable[..., am.Curator]
@@ -235,6 +236,18 @@ def test_a_fork_waits_for_a_compilation_under_way_in_another_thread() -> None:
     waited, free = _forked_while_a_thread(lock, lambda: lock.acquire(timeout=1))
     assert waited
     assert free
+
+
+def test_a_fork_waits_for_an_anchor_that_another_thread_writes(tmp_path: Path) -> None:
+    anchor = Anchor(tmp_path / "t.anchor")
+
+    def write() -> bool:
+        with anchor._locked():
+            return True
+
+    waited, written = _forked_while_a_thread(anchor._locked(), write)
+    assert waited
+    assert written
 
 
 @pytest.mark.slow

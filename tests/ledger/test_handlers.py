@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import itertools
 import threading
@@ -160,6 +161,25 @@ def test_an_anchor_whose_lock_does_not_close_is_written(
             close_fails(patch, "anonymaly.ledger.anchor")
             with pytest.raises(LedgerBehindAnchor):  # and not that the anchor cannot be written
                 ledger._session.anchor.advance(_later(ledger))  # type: ignore[union-attr]
+
+
+def test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def fails(descriptor: int, operation: int) -> None:
+        if operation == fcntl.LOCK_UN:
+            raise OSError(5, "Input/output error")
+        lock(descriptor, operation)
+
+    with Ledger.open(tmp_path / "l", anchor=tmp_path / "a") as ledger:
+        account = ledger.open_account("patients", {}, limit=10, rules={})
+        with monkeypatch.context() as patch:
+            patch.setattr("fcntl.flock", fails)
+            ledger.reserve(account, analyst="owner", key="q", cost=1, record={})
+        with open(tmp_path / "a.lock", "rb") as other:
+            lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _later(ledger: Ledger) -> Any:

@@ -3,7 +3,7 @@
 
 That thread does not exist in the child, so the child would wait for ever. All that must be waited for is
 named here, in the one order in which threads take several of them: a thread that reads a table may compile a
-function meanwhile, and nobody holds anything else while at the ledger.
+function meanwhile, one at the ledger may move its anchor, and nobody else holds two of them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-Place = Literal["table", "compiler", "ledger", "journal"]
-ORDER: tuple[Place, ...] = ("table", "compiler", "ledger", "journal")
+Place = Literal["table", "compiler", "ledger", "anchor", "journal"]
+ORDER: tuple[Place, ...] = ("table", "compiler", "ledger", "anchor", "journal")
 
 
 class _Hooks(NamedTuple):
@@ -39,7 +39,7 @@ def at_fork(
 
     Parameters
     ----------
-    place : {"table", "compiler", "ledger", "journal"}
+    place : {"table", "compiler", "ledger", "anchor", "journal"}
         What is waited for.
     before, in_parent, in_child : callable
         Must not raise: nobody is there to see it.
