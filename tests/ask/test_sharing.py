@@ -24,7 +24,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import anonymaly as am
 from anonymaly.core import compiled
-from anonymaly.engine.statements import one_at_a_time
+from anonymaly.engine.turns import one_at_a_time
 from anonymaly.errors import BudgetExceeded, LedgerError
 from anonymaly.ledger.anchor import Anchor
 from tests.declare.tables import PLACES, arrow, fill_postgres
@@ -204,7 +204,7 @@ def _forked_while_a_thread(holds: Any, work: Callable[[], Any]) -> Any:
             held.set()
             while not forked.is_set():
                 waits_at = sys._current_frames()[forking].f_code.co_name
-                if waits_at in ("_before_fork", "acquire"):
+                if waits_at in ("_before_fork", "acquire", "one_at_a_time"):
                     break
             ended.set()
 

@@ -34,6 +34,7 @@ HANDLERS = {
     "core/threads.py:in_threads:finally": f"{ASK}::test_threads_that_fail_and_do_not_end_quote_no_row",
     "engine/statements.py:collect:except (Exception, KeyboardInterrupt)": f"{ASK}::test_a_statement_that_fails_and_cannot_be_described_quotes_no_row",
     "engine/statements.py:collect_batches:except (Exception, KeyboardInterrupt)": f"{ASK}::test_a_statement_that_fails_and_cannot_be_described_quotes_no_row",
+    "engine/turns.py:Turns._noted:finally": "engine/test_turns.py::test_a_statement_that_failed_ends_its_turn",
     "engine/zones.py:check_zone:except (KeyError, ValueError, OSError)": "of a declaration as it is read, before there is a table",
     "ledger/anchor.py:Anchor._locked:finally": f"{LEDGER}::test_an_anchor_whose_lock_does_not_close_is_written",
     "ledger/anchor.py:_unlock:finally": f"{LEDGER}::test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes",
