@@ -225,6 +225,10 @@ class Session:
         self._process = os.getpid()
         self._gate.release()
 
+    def renew_gate(self) -> None:
+        """Open the gate in a child, whatever thread of its parent was in it."""
+        self._gate = threading.Lock()
+
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 _listing = threading.RLock()  # held by a fork from its first session on, so that no other is opened meanwhile
@@ -260,6 +264,8 @@ def _after_in_parent() -> None:
 def _after_in_child() -> None:
     global _listing  # noqa: PLW0603
     _after_fork()
+    for session in list(_sessions):
+        session.renew_gate()
     _listing = threading.RLock()
 
 

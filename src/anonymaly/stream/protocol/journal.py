@@ -311,19 +311,17 @@ def _before_fork() -> None:
         _forking.append(journal)
 
 
-def _after_fork() -> None:
+def _after_in_parent() -> None:
     while _forking:
         _forking.pop().after_fork()
-
-
-def _after_in_parent() -> None:
-    _after_fork()
     _listing.release()
 
 
 def _after_in_child() -> None:
     global _listing  # noqa: PLW0603
-    _after_fork()
+    _forking.clear()
+    for journal in list(_journals):
+        journal.after_fork()
     _listing = threading.RLock()
 
 
