@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.audit.statistics import MOST_OUTCOMES, NUMBERS, Statistic, statistics_of
+from anonymaly.audit.statistics import FIFTH, MOST_OUTCOMES, NUMBERS, Statistic, statistics_of
 from anonymaly.core.extras import load
 from anonymaly.errors import InputError
 
@@ -99,7 +99,12 @@ def loss_bound(
 
 
 def loss_bound_by(
-    statistics: Iterable[Statistic], *, alarm: float, tests: int = 1, direction: Direction = "both"
+    statistics: Iterable[Statistic],
+    *,
+    alarm: float,
+    tests: int = 1,
+    direction: Direction = "both",
+    choosing: int | None = None,
 ) -> LossBound:
     """Bound from below the ε that separates two samples of answers, by statistics of them.
 
@@ -110,6 +115,8 @@ def loss_bound_by(
         confirmed in each direction.
     alarm, tests, direction
         As for ``loss_bound``.
+    choosing : int, optional
+        How many of the answers choose the event; a fifth without it.
 
     Examples
     --------
@@ -125,7 +132,7 @@ def loss_bound_by(
         )
     found = list(statistics)
     answers = len(found[0][1])
-    cut = answers // 5
+    cut = answers // FIFTH if choosing is None else choosing
     confirming = answers - cut
     directions = [False] if direction == "forward" else [False, True]
     level = _level(alarm, tests, direction)
@@ -205,8 +212,8 @@ def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Ev
         total = int(below[0][-1])
         for place in np.unique(np.searchsorted(pooled, np.linspace(0, pooled[-1], MOST_QUANTILES + 2)[1:-1])):
             value, one, other = column.values[place], int(below[0][place]), int(below[1][place])
-            yield one, other, _Event(f"<= {value}", slice(place + 1))
-            yield total - one, total - other, _Event(f"> {value}", slice(place + 1, None))
+            yield one, other, _Event(f"<= {_shown(value)}", slice(place + 1))
+            yield total - one, total - other, _Event(f"> {_shown(value)}", slice(place + 1, None))
     seen = np.flatnonzero(ranking[0] + ranking[1])
     if len(seen) > MOST_OUTCOMES:
         # Of so many, those that were met again and again: chance alone makes any set of the others look good.
@@ -219,10 +226,16 @@ def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Ev
         hits = [2 * side[ranked] for side in judging]
         sums = [np.cumsum(side) for side in hits]
         for rank, place in enumerate(ranked):
-            single = _Event(f"= {column.values[place]}", ranked[rank : rank + 1])
+            single = _Event(f"= {_shown(column.values[place])}", ranked[rank : rank + 1])
             yield int(hits[0][rank]), int(hits[1][rank]), single
             several = _Event(f"among the {rank + 1} outcomes that favour it most", ranked[: rank + 1])
             yield int(sums[0][rank]), int(sums[1][rank]), several
+
+
+def _shown(value: Any) -> str:
+    """Write a whole number as one, whichever kind of array held it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if whole else str(value)
 
 
 def _choose(columns: list[_Column], confirming: int, level: float, backward: bool) -> tuple[_Column, _Event]:
