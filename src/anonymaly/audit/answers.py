@@ -190,7 +190,7 @@ TOGETHER = (
 
 
 def show_nothing(statistics: Sequence[Statistic], answers: Sequence[Read], choosing: int) -> bool:
-    """Say whether no event can be made of answers: whatever has no order is ever new, and the rest constant."""
+    """Say whether no event can be made of answers: texts are ever new, and numbers never change."""
     if all(item.blank for item in answers):
         return True
 
