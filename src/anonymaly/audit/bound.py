@@ -9,6 +9,7 @@ Clopper–Pearson bounds, which hold for every sample size and every law.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -159,6 +160,25 @@ def largest_bound(samples: int, *, alarm: float, tests: int = 1, direction: Dire
     return float(_log_ratio(samples, 0, samples, _level(alarm, tests, direction)))
 
 
+def rarest_seen(samples: int, claimed: float, *, alarm: float, direction: Direction = "both") -> float | None:
+    """Return how rare an answer that one table alone gives may be, to be chosen and to break a claim.
+
+    It is seen if it is at least one in so many answers, or thereabouts; None if no answer breaks the claim.
+
+    Examples
+    --------
+    >>> round(rarest_seen(20_000, 2, alarm=1e-6)), rarest_seen(20_000, 50, alarm=1e-6)
+    (38, None)
+    """
+    level, choosing = _level(alarm, 1, direction), samples // (FIFTH - 1)
+
+    def worth(hits: int) -> float:
+        return float(_worth(np.array([[hits, 0.0]]), samples, choosing, level)[0])
+
+    hits = bisect_right(range(choosing + 1), claimed, key=worth)
+    return choosing / hits if hits <= choosing else None
+
+
 def _level(alarm: float, tests: int, direction: Direction) -> float:
     """Return the chance of error of one bound: each direction has one event, and each event two bounds."""
     return alarm / (tests * (1 if direction == "forward" else 2) * 2)
@@ -249,15 +269,22 @@ def _choose(columns: list[_Column], confirming: int, level: float, backward: boo
         return columns[0], _Event("is anything", slice(None))
     hits = np.array([(one, other) for one, other, _, _ in found], float)
     choosing = int(columns[0].rank[0].sum() + columns[0].select[0].sum())
-    scale = confirming / choosing
-    # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
-    luck = CAUTION * np.sqrt(hits + 1)
-    likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
-    expected = _log_ratio(likely * scale, unlikely * scale, confirming, level)
+    expected = _worth(hits, confirming, choosing, level)
     # A set of all answers shows nothing for certain, and any other may show something.
     expected[(hits >= choosing - 1).all(axis=1)] = -np.inf
     _, _, column, event = found[int(np.argmax(expected))]
     return column, event
+
+
+def _worth(
+    hits: npt.NDArray[np.float64], confirming: int, choosing: int, level: float
+) -> npt.NDArray[np.float64]:
+    """Return the bounds that sets with such hits on either table may be expected to have when confirmed."""
+    scale = confirming / choosing
+    # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
+    luck = CAUTION * np.sqrt(hits + 1)
+    likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
+    return _log_ratio(likely * scale, unlikely * scale, confirming, level)
 
 
 def _log_ratio(likely: Any, unlikely: Any, samples: int, level: float) -> npt.NDArray[np.float64]:
