@@ -283,6 +283,18 @@ def test_a_claim_above_all_that_so_many_samples_can_show_is_refused() -> None:
     assert measured(lambda truth: truth, epsilon=5, samples=enough).violated
 
 
+def test_a_claim_that_no_number_of_samples_breaks_is_refused_without_advice_that_is_refused_too() -> None:
+    with pytest.raises(InputError) as refused:
+        measured(told, epsilon=50)
+    assert refused.value.next_step == (
+        "No number of samples that can be drawn shows more: give a smaller epsilon."
+    )
+
+
+def test_a_number_of_samples_may_come_from_an_array() -> None:
+    assert measured(told, samples=np.int64(FEW)).samples == FEW
+
+
 def test_an_interruption_is_not_an_answer() -> None:
     def interrupted(truth: int) -> int:
         raise KeyboardInterrupt

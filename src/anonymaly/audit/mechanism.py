@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from anonymaly.audit.answers import MOST_LOOKED, Plan, Read, drawn, show_nothing
 from anonymaly.audit.bound import Direction, LossBound, largest_bound, loss_bound_by
 from anonymaly.core.progress import tell
@@ -94,8 +96,8 @@ def lower_bound(
     Parameters
     ----------
     mechanism : callable
-        From a table to an answer of any kind, with randomness of its own: numbers, arrays, texts, anything
-        that can be shown. It must draw afresh at every call, and leave the table as it is. An error that it
+        From a table to an answer, with randomness of its own: numbers, arrays, texts, frames, and lists,
+        mappings and objects of them. It must draw afresh at every call, and leave the table as it is. An error that it
         raises is an answer, too: its class.
     data, neighbour : object
         Two tables that its promise calls neighbours.
@@ -123,15 +125,22 @@ def lower_bound(
     True
     """
     claimed = _claimed(epsilon)
+    if isinstance(samples, np.integer):
+        samples = int(samples)
     _check(mechanism, samples, confidence)
     direction: Direction = "forward" if one_sided else "both"
     alarm = 1 - confidence
     largest = largest_bound(samples, alarm=alarm, direction=direction)
     if claimed >= largest:
+        enough = _enough(claimed, alarm, direction)
         raise InputError(
             f"{samples:,} can show no loss above {largest:.3g}, and {claimed:g} is claimed",
             field="samples",
-            next_step=f"Take at least {_enough(claimed, alarm, direction):,}, or a smaller epsilon.",
+            next_step=(
+                "No number of samples that can be drawn shows more: give a smaller epsilon."
+                if enough is None
+                else f"Take at least {enough:,}, or a smaller epsilon."
+            ),
         )
     choosing = samples // 4
     plan, first, second = _draw(mechanism, data, neighbour, (choosing, samples), progress)
@@ -223,9 +232,11 @@ def _check(mechanism: Any, samples: Any, confidence: Any) -> None:
         )
 
 
-def _enough(claimed: float, alarm: float, direction: Direction) -> int:
-    """Return a number of samples that shows a loss a little above what is claimed."""
+def _enough(claimed: float, alarm: float, direction: Direction) -> int | None:
+    """Return a number of samples that shows a loss a little above what is claimed, if there is one."""
     samples = FEWEST
-    while samples < 10**15 and largest_bound(samples, alarm=alarm, direction=direction) <= claimed * 1.1:
+    while samples <= MOST:
+        if largest_bound(samples, alarm=alarm, direction=direction) > claimed * 1.1:
+            return samples
         samples *= 2
-    return samples
+    return None
