@@ -191,8 +191,8 @@ def test_what_is_looked_at_is_decided_before_the_answers_that_confirm() -> None:
         )
         plan = Plan.of(first[:5], second[:5])
         first[-1] = drawn(odd, 0)
-        answers = ([plan.read(item) for item in side] for side in (first, second))
-        return [name for name, *_ in plan.statistics(*answers, 20)]
+        one, other = ([plan.read(item) for item in side] for side in (first, second))
+        return [name for name, *_ in plan.statistics(one, other, 20)]
 
     usual = names(lambda truth: np.zeros(2))
     assert "answer[0]" in usual
