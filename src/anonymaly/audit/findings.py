@@ -14,8 +14,8 @@ from anonymaly.audit.report import AuditReport
 class AuditForm:
     """How much a run does, and so what it can say.
 
-    ``power`` is the part of ε that must be seen where all of it is known to be lost, ``factor`` the smallest
-    violation that is then caught, and ``at`` says at which ε.
+    ``power`` is the part of ε that must be seen where all of it is known to be lost, ``factor`` by how much
+    noise that is too small is then caught, and ``at`` says at which ε.
     """
 
     name: str
@@ -228,13 +228,21 @@ class AuditRun:
             return "this audit did not pass"
         if not self.chances.bounds:
             return "no violation found"
-        measured = [line.tight for line in self.cases if line.part is not None]
-        if not any(measured):
-            return "no violation found; any violation of 2x on the tested pairs would be caught"
-        elsewhere = "" if all(measured) else " where a tight pair is known, and one of 2x elsewhere"
+        measured = [line for line in self.cases if line.part is not None]
+        tight = f"noise too small by {self.form.factor}x at {self.form.at}"
+        if not any(line.tight for line in measured):
+            caught = "half the noise would be caught on the tested pairs"
+        elif all(line.tight for line in measured):
+            caught = f"{tight} would be caught on the tested pairs"
+        else:
+            caught = f"{tight} would be caught where a tight pair is known, and half the noise elsewhere"
+        said = f"no violation found; {caught}"
+        rare = [one_in for line in measured if (one_in := line.number("loss", "one_in")) is not None]
+        # Of an answer that the other table never gives; against an exact law fewer may be seen, too.
         return (
-            f"no violation found; any violation of {self.form.factor}x at {self.form.at} on the tested pairs "
-            f"would be caught{elsewhere}"
+            f"{said}; a violation in answers rarer than about 1 in {min(rare):,.0f} may not be"
+            if rare
+            else said
         )
 
     def to_dict(self) -> dict[str, Any]:

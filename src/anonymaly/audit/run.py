@@ -27,7 +27,7 @@ from anonymaly.core.threads import worker_threads
 from anonymaly.errors import InputError
 
 TOTAL_ALARM = 1e-6  # of all bounds and fits of a run together
-# What is seen of ε on a tight pair, times the factor, is above ε: so large a violation is caught.
+# What is seen of ε on a tight pair, times the factor, is above ε: noise so much too small is caught.
 QUICK = AuditForm("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
 THOROUGH = AuditForm("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
 STREAM, SHARED = "stream", "all questions"
@@ -50,7 +50,7 @@ def audit_all(
     question : str, optional
         A question's name, "stream", or "all questions" for what all of them share; everything without it.
     thorough : bool
-        Whether to take as many samples as show a violation of 1.1 times ε, and to plant every fault.
+        Whether to take as many samples as show noise that is too small by 1.1, and to plant every fault.
     seed : int
         Makes the audit repeatable.
     workers : int, optional
