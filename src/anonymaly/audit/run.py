@@ -20,7 +20,7 @@ from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
 from anonymaly.audit.questions import AUDITED, audited
 from anonymaly.audit.rate import RateStep, audit_rate
 from anonymaly.audit.report import AuditReport, Finding, audit
-from anonymaly.audit.system.fault import Check
+from anonymaly.audit.system.fault import Check, LackingHere, found_as_it_is
 from anonymaly.core.progress import listening, tell
 from anonymaly.core.suggestions import guess
 from anonymaly.core.threads import worker_threads
@@ -94,7 +94,10 @@ def _plan(question: str | None, thorough: bool, seed: int) -> tuple[list[Step], 
     faults = [fault for fault in _faults(names) if fault.about in names]
     chosen = faults if thorough or question is not None else _one_of_each(faults)
     steps: list[Step] = [
-        *(partial(_case, name, item, form, chances, seed) for name, item in cases),
+        *(
+            partial(_told, name, "case", partial(_case, name, item, form, chances, seed))
+            for name, item in cases
+        ),
         *_shared(names),
         *(partial(_planted, fault, run=fault in chosen) for fault in faults),
     ]
@@ -206,11 +209,23 @@ def _half_the_noise(listed: ListedCase, thorough: bool, seed: int) -> Finding:
 
 def _shared(names: list[str]) -> Iterator[Step]:
     if STREAM in names:
-        yield lambda: AuditLine(STREAM, audit_stream(StreamCase()))
+        yield partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
     if SHARED in names:
-        yield _rates
+        yield partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
-            yield partial(_system, faults[0].layer, check)
+            layer = faults[0].layer
+            yield partial(_told, SHARED, layer, partial(_system, layer, check))
+
+
+def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
+    """Take an error of whatever is audited for a finding: it must neither end the run nor pass for nothing."""
+    try:
+        return step()
+    except LackingHere as problem:
+        return AuditLine(about, AuditReport(name, ()), why=str(problem))
+    except Exception as problem:
+        words = f"failed with {type(problem).__name__}: {problem}"
+        return AuditLine(about, AuditReport(name, (Finding(name, "as it is", False, words),)))
 
 
 def _rates() -> AuditLine:
@@ -220,10 +235,7 @@ def _rates() -> AuditLine:
 
 
 def _system(layer: str, check: Check) -> AuditLine:
-    try:
-        problems = list(check())
-    except InputError as problem:  # a program that this layer needs is not there
-        return AuditLine(SHARED, AuditReport(layer, ()), why=str(problem))
+    problems = found_as_it_is(check)
     words = "; ".join(problems[:3]) or "no violation found"
     return AuditLine(SHARED, AuditReport(layer, (Finding(layer, "as it is", not problems, words),)))
 
@@ -252,7 +264,7 @@ def _planted(fault: PlantedFault, *, run: bool) -> FaultLine:
         return FaultLine(fault.about, fault.name, fault.layer, None, "planted in the thorough form")
     try:
         return FaultLine(fault.about, fault.name, fault.layer, fault.is_rejected())
-    except InputError as problem:
+    except LackingHere as problem:
         return FaultLine(fault.about, fault.name, fault.layer, None, str(problem))
     except Exception as problem:  # it no longer fits into what it shall break, and so tests nothing
         why = f"failed with {type(problem).__name__} instead of being seen"

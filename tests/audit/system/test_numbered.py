@@ -17,7 +17,7 @@ import pytest
 
 from anonymaly.ask.store import Store
 from anonymaly.audit.system.call_operations import clock_operations
-from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.file_operations import file_operations
 from anonymaly.audit.system.invariants import asked_again, everything_in
 from anonymaly.audit.system.numbered import (
@@ -125,6 +125,11 @@ def test_an_error_at_the_nth_operation_breaks_no_promise(
 @pytest.mark.parametrize("setting", settings_of_all_questions(), ids=lambda setting: setting.name)
 def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: AskSetting) -> None:
     _check(setting, "call", None)
+
+
+@pytest.mark.slow
+def test_the_layer_finds_nothing_where_nothing_is_planted() -> None:
+    assert found_as_it_is(numbered_problems) == []
 
 
 @pytest.mark.slow
