@@ -218,7 +218,7 @@ def _shared(names: list[str]) -> Iterator[Step]:
 
 
 def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
-    """Take an error of whatever is audited for a finding: it must neither end the run nor pass for nothing."""
+    """Take an error of whatever is audited for a finding: it must not end the run, nor pass for nothing."""
     try:
         return step()
     except LackingHere as problem:
