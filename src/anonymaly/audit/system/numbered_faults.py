@@ -163,7 +163,7 @@ def _kept_again(holder: Accountant, key: str, draw: Draw) -> Stored | Failed:
 def _drawn_twice(source: Reader, bound: Any, table: Any, file: Any) -> Failed | None:
     """Begin a draw again that failed."""
     try:
-        reader._encode(bound, bound.answer(table, reader.Noise.system()), file)
+        reader._encode(bound, bound.answer(table, vars(reader)["Noise"].system()), file)
     except Exception:
         return _DRAW(source, bound, table, file)
     return None
