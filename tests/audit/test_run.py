@@ -21,6 +21,7 @@ from anonymaly.audit.page import to_page
 from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.report import AuditReport, Finding
 from anonymaly.audit.system.fault import LackingHere, Problems
+from anonymaly.audit.system.setting import emptied
 from anonymaly.core.progress import listening
 from anonymaly.errors import InputError, LedgerError
 from anonymaly.questions.explain.searches import SEARCHES
@@ -272,3 +273,11 @@ def test_a_line_without_findings_has_not_passed() -> None:
     line = AuditLine("all questions", AuditReport("opening", ()))
     assert not line.passed
     assert line.to_dict()["passed"] is False
+
+
+def test_layers_that_need_a_database_are_named_where_there_is_none(postgres: str) -> None:
+    for address, ran in ((None, False), (lambda: emptied(postgres), True)):
+        lines = [step() for step in run._in_a_database(address)]
+        assert [line.report.name for line in lines] == ["locks in PostgreSQL", "verify in PostgreSQL"]
+        for line in lines:
+            assert (line.passed, line.why) == (ran, "" if ran else run.NEEDS_POSTGRES)

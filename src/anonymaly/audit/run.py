@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
-from anonymaly.audit.faults import SYSTEM, PlantedFault, planted_faults
+from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
 from anonymaly.audit.listed import ListedCase
@@ -20,7 +20,7 @@ from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
 from anonymaly.audit.questions import AUDITED, audited
 from anonymaly.audit.rate import RateStep, audit_rate
 from anonymaly.audit.report import AuditReport, Finding, audit
-from anonymaly.audit.system.fault import Check, LackingHere, found_as_it_is
+from anonymaly.audit.system.fault import Check, LackingHere, Problems, found_as_it_is
 from anonymaly.core.progress import listening, tell
 from anonymaly.core.suggestions import guess
 from anonymaly.core.threads import worker_threads
@@ -70,6 +70,7 @@ def audit_all(
     steps, chances = _plan(question, thorough, seed)
     done = list(_carried_out(steps, (question, thorough, seed), workers or worker_threads()))
     faults = [item for item in done if isinstance(item, FaultLine)]
+    lines = [item for item in done if isinstance(item, AuditLine)]
     if postgres is not None:
         # Their databases are this process's own.
         given = {(item.about, item.name): item for item in planted_faults(postgres=postgres)}
@@ -77,9 +78,11 @@ def audit_all(
             _planted(given[item.about, item.name], run=True) if item.why == NEEDS_POSTGRES else item
             for item in faults
         ]
+        databases = {step.args[1]: step for step in _in_a_database(postgres)}
+        lines = [databases[item.report.name]() if item.why == NEEDS_POSTGRES else item for item in lines]
     return AuditRun(
         THOROUGH if thorough else QUICK,
-        tuple(item for item in done if isinstance(item, AuditLine)),
+        tuple(lines),
         tuple(faults),
         chances,
         time.perf_counter() - began,
@@ -215,6 +218,20 @@ def _shared(names: list[str]) -> Iterator[Step]:
         for faults, check in SYSTEM:
             layer = faults[0].layer
             yield partial(_told, SHARED, layer, partial(_system, layer, check))
+        yield from _in_a_database(None)
+
+
+def _in_a_database(postgres: Callable[[], str] | None) -> Iterator[partial[AuditLine]]:
+    """Yield the layers that need a PostgreSQL database; without one they say so."""
+    for faults, check in IN_A_DATABASE:
+        name = f"{faults[0].layer} in PostgreSQL"
+
+        def found(check: Callable[[str], Problems] = check) -> Problems:
+            if postgres is None:
+                raise LackingHere(NEEDS_POSTGRES)
+            yield from check(postgres())
+
+        yield partial(_told, SHARED, name, partial(_system, name, found))
 
 
 def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
