@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymaly.audit.system.disk import TOP, watched
-from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.power import POWER_FAULTS, power_moments, power_problems
 from anonymaly.audit.system.power_sensor import sensor_cuts
 from anonymaly.audit.system.sqlite_sync import heard_syncs
@@ -26,7 +26,7 @@ def listening() -> None:
 
 @pytest.mark.slow
 def test_a_power_cut_at_any_moment_loses_neither_a_charge_nor_an_answer() -> None:
-    assert list(power_problems()) == []
+    assert found_as_it_is(power_problems) == []
 
 
 @pytest.mark.parametrize("fault", POWER_FAULTS, ids=lambda fault: fault.name)
