@@ -23,8 +23,10 @@ from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.page import to_page
 from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.report import AuditReport, Finding
+from anonymaly.audit.system.fault import LackingHere, Problems
+from anonymaly.audit.system.setting import emptied
 from anonymaly.core.progress import listening
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, LedgerError
 from anonymaly.questions.explain.searches import SEARCHES
 from anonymaly.questions.share_histogram.methods import METHODS
 
@@ -273,3 +275,57 @@ def test_words_that_look_like_a_page_are_shown_as_words() -> None:
     assert "<b>" not in page
     assert "needs &lt;script&gt;" in page
     assert "needs &lt;b&gt;" in page
+
+
+def _refusing() -> Problems:
+    raise InputError("the ledger refuses everything", field="ledger", next_step="Ask again.")
+    yield "never"
+
+
+def _lacking() -> Problems:
+    raise LackingHere("this Python's SQLite cannot be listened to", field="sqlite", next_step="Another.")
+    yield "never"
+
+
+def test_a_layer_whose_code_raises_our_own_errors_has_not_passed_and_does_not_end_the_run() -> None:
+    (step,) = [it for it in run._shared([run.SHARED]) if it.args[1] == "opening"]
+    for error in (InputError, LedgerError, TypeError):
+
+        def failing(error: type[Exception] = error) -> AuditLine:
+            raise error("it refuses everything")
+
+        line = run._told(run.SHARED, "opening", failing)
+        assert not line.passed
+        assert not AuditRun(run.QUICK, (line,), (), CHANCES, 1.0).passed
+        assert f"failed with {error.__name__}" in str(line.report)
+    assert step.func is run._told
+    line = run._told(run.SHARED, "opening", partial(run._system, "opening", _refusing))
+    assert not line.passed
+    fault = PlantedFault("all questions", "a fault", "opening", partial(run._system, "opening", _refusing))
+    assert run._planted(fault, run=True).caught is False
+
+
+def test_a_layer_that_this_machine_cannot_run_is_told_and_the_sentence_says_nothing_of_it() -> None:
+    seen = AuditLine("count", AuditReport("count", (Finding("bound", "loss", True, "no violation found"),)))
+    line = run._told(run.SHARED, "power cut", partial(run._system, "power cut", _lacking))
+    found = AuditRun(run.QUICK, (seen, line), (), CHANCES, 1.0)
+    assert not line.passed
+    assert found.passed
+    assert found.sentence().endswith("nothing is said of what did not run here: power cut")
+    assert any(text.startswith("not run: power cut: ") for text in found.words())
+    fault = PlantedFault("all questions", "a fault", "power cut", partial(run._system, "power cut", _lacking))
+    assert run._planted(fault, run=True).caught is None
+
+
+def test_a_line_without_findings_has_not_passed() -> None:
+    line = AuditLine("all questions", AuditReport("opening", ()))
+    assert not line.passed
+    assert line.to_dict()["passed"] is False
+
+
+def test_layers_that_need_a_database_are_named_where_there_is_none(postgres: str) -> None:
+    for address, ran in ((None, False), (lambda: emptied(postgres), True)):
+        lines = [step() for step in run._in_a_database(address)]
+        assert [line.report.name for line in lines] == ["locks in PostgreSQL", "verify in PostgreSQL"]
+        for line in lines:
+            assert (line.passed, line.why) == (ran, "" if ran else run.NEEDS_POSTGRES)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymaly.audit.report import AuditReport
@@ -80,7 +80,7 @@ class AuditLine:
     @property
     def passed(self) -> bool:
         """Whether no violation was found, and one could have been."""
-        return self.report.passed
+        return bool(self.report.findings) and self.report.passed
 
     def number(self, check: str, name: str) -> float | None:
         """Return a number of a check, if it was made."""
@@ -120,6 +120,7 @@ class AuditLine:
             "exact": self.exact,
             "tight": self.tight,
             **self.report.to_dict(),
+            "passed": self.passed,
             "seconds": round(self.seconds, 2),
             **({"not_run": self.why} if self.why else {}),
         }
@@ -164,7 +165,12 @@ class AuditRun:
     @property
     def passed(self) -> bool:
         """Whether no violation was found, no planted fault survived, and the audit had its power."""
-        return all(line.passed for line in self.lines) and not self.survivors
+        return all(line.passed or line.why for line in self.lines) and not self.survivors
+
+    @property
+    def unrun(self) -> tuple[AuditLine, ...]:
+        """The lines that could not be run, because this machine lacks what they need."""
+        return tuple(line for line in self.lines if line.why)
 
     @property
     def cases(self) -> tuple[AuditLine, ...]:
@@ -215,6 +221,7 @@ class AuditRun:
         said = [
             *broken,
             *(f"survived: {fault}" for fault in self.survivors),
+            *(f"not run: {line.report.name}: {line.why}" for line in self.unrun),
             self.sentence(),
             f"{planted}, each by its layer{f'; {left} more are listed and were not planted' if left else ''}",
             str(self.chances),
@@ -226,6 +233,10 @@ class AuditRun:
         """Return what may be said of the promises after this run."""
         if not self.passed:
             return "this audit did not pass"
+        if self.unrun:
+            ran = replace(self, lines=tuple(line for line in self.lines if not line.why))
+            names = ", ".join(line.report.name for line in self.unrun)
+            return f"{ran.sentence()}; nothing is said of what did not run here: {names}"
         if not self.chances.bounds:
             return "no violation found"
         measured = [line for line in self.cases if line.part is not None]
