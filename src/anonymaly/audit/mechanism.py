@@ -97,8 +97,8 @@ def lower_bound(
     ----------
     mechanism : callable
         From a table to an answer, with randomness of its own: numbers, arrays, texts, frames, and lists,
-        mappings and objects of them. It must draw afresh at every call, and leave the table as it is. An error that it
-        raises is an answer, too: its class.
+        mappings and objects of them. It must draw afresh at every call, and leave the table as it is. An
+        error that it raises is an answer, too: its class.
     data, neighbour : object
         Two tables that its promise calls neighbours.
     epsilon : float

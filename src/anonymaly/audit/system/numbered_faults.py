@@ -6,10 +6,9 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -30,7 +29,7 @@ from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.audit.system.numbered import count_operations, fault_of, problems_of, some_numbers
 from anonymaly.audit.system.operations import ERRORS, Kind
 from anonymaly.audit.system.setting import AskSetting
-from anonymaly.engine import statements
+from anonymaly.engine import statements, turns
 from anonymaly.errors import LedgerError
 from anonymaly.ledger import Ledger, Reservation, session, sqlite
 from anonymaly.noise.entropy import fresh_key
@@ -169,23 +168,26 @@ def _drawn_twice(source: Reader, bound: Any, table: Any, file: Any) -> Failed | 
     return None
 
 
-class _HeldLock:
-    """The engine's lock, which a statement that fails does not give back."""
+class _HeldTurn:
+    """A turn at the engine that a statement which fails does not end."""
 
-    def __enter__(self) -> bool:
-        return statements._LOCK.acquire()
+    def __init__(self) -> None:
+        self._blocks = ExitStack()
+
+    def __enter__(self) -> None:
+        for block in turns.take_turn():
+            self._blocks.enter_context(block)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            statements._LOCK.release()
+            self._blocks.close()
+        else:
+            self._blocks.pop_all()
 
 
 @contextmanager
-def _lock_held() -> Iterator[None]:
-    with (
-        replaced(statements, "_LOCK", threading.RLock()),
-        replaced(statements, "one_at_a_time", _HeldLock),
-    ):
+def _turn_held() -> Iterator[None]:
+    with replaced(turns, "_turns", turns.Turns()), replaced(statements, "one_at_a_time", _HeldTurn):
         yield
 
 
@@ -257,6 +259,6 @@ NUMBERED_FAULTS: tuple[SystemFault, ...] = (
     _fault("rows left in a temporary file", Reader, "_draw", _spilling),
     _fault("the number of rows logged", Reader, "_draw", _logging_rows),
     _fault("noise drawn twice for one charge", Reader, "_draw", _drawn_twice),
-    SystemFault("a lock held after a failure", "fault by number", _lock_held),
+    SystemFault("a lock held after a failure", "fault by number", _turn_held),
     *ONE_KIND.values(),
 )
