@@ -29,8 +29,11 @@ from rich.table import Table
 
 from anonymaly.audit.system.numbered import Place, count_operations, problems_of
 from anonymaly.audit.system.operations import KINDS, Kind
+from anonymaly.audit.system.power_sensor import sensor_cuts, sensor_problems
 from anonymaly.audit.system.power_stories import stories, story_cuts, story_problems
 from anonymaly.audit.system.setting import AskSetting, TableSource, settings_of_all_questions
+
+SENSOR = "send as a sensor"
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,20 @@ def try_cuts(story: str, seed: int, stride: int) -> Line:
         cuts = len(story_cuts(story, Path(folder)))
     first = seed % stride
     found = tuple(story_problems(story, first=first, stride=stride))
-    return Line(story, "power", cuts, len(range(first, cuts, stride)), found, time.monotonic() - began)
+    # After each cut, all that was not synced is lost, or a part of it.
+    tried = 2 * len(range(first, cuts, stride))
+    return Line(story, "power", cuts, tried, found, time.monotonic() - began)
+
+
+def try_sensor_cuts(seed: int, stride: int) -> Line:
+    """Cut the power after every step of a sensor, or every so many-th."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        cuts = len(sensor_cuts(Path(folder)))
+    first = seed % stride
+    found = tuple(sensor_problems(first=first, stride=stride))
+    tried = 2 * len(range(first, cuts, stride))
+    return Line(SENSOR, "power", cuts, tried, found, time.monotonic() - began)
 
 
 def lines(options: argparse.Namespace, addresses: tuple[str, str] | None) -> Iterator[Line]:
@@ -111,6 +127,8 @@ def lines(options: argparse.Namespace, addresses: tuple[str, str] | None) -> Ite
         for story in stories():
             if not options.settings or story in options.settings:
                 yield try_cuts(story, options.seed, options.stride)
+        if not options.settings or SENSOR in options.settings:
+            yield try_sensor_cuts(options.seed, options.stride)
 
 
 def main() -> int:

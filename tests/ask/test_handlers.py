@@ -146,6 +146,7 @@ def test_a_sweep_that_fails_at_every_step_lets_the_account_open(tmp_path: Path) 
     (tmp_path / "partial.left").write_bytes(b"half a draw")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "unlink", raising(FULL))
+        patch.setattr("anonymaly.core.files._unlock", raising(FULL))
         close_fails(patch, "anonymaly.core.files")
         sweep_partial(tmp_path, "partial.")
     assert (tmp_path / "partial.left").exists()

@@ -24,8 +24,9 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import anonymaly as am
 from anonymaly.core import compiled
-from anonymaly.engine.statements import one_at_a_time
+from anonymaly.engine.turns import one_at_a_time
 from anonymaly.errors import BudgetExceeded, LedgerError
+from anonymaly.ledger.anchor import Anchor
 from tests.declare.tables import PLACES, arrow, fill_postgres
 
 OpenCurator = Callable[..., am.Curator]
@@ -203,7 +204,7 @@ def _forked_while_a_thread(holds: Any, work: Callable[[], Any]) -> Any:
             held.set()
             while not forked.is_set():
                 waits_at = sys._current_frames()[forking].f_code.co_name
-                if waits_at in ("_before_fork", "acquire"):
+                if waits_at in ("_before_fork", "acquire", "one_at_a_time"):
                     break
             ended.set()
 
@@ -235,6 +236,18 @@ def test_a_fork_waits_for_a_compilation_under_way_in_another_thread() -> None:
     waited, free = _forked_while_a_thread(lock, lambda: lock.acquire(timeout=1))
     assert waited
     assert free
+
+
+def test_a_fork_waits_for_an_anchor_that_another_thread_writes(tmp_path: Path) -> None:
+    anchor = Anchor(tmp_path / "t.anchor")
+
+    def write() -> bool:
+        with anchor._locked():
+            return True
+
+    waited, written = _forked_while_a_thread(anchor._locked(), write)
+    assert waited
+    assert written
 
 
 @pytest.mark.slow

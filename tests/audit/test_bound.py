@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anonymaly.audit.bound import LossBound, exact_loss, loss_bound
+from anonymaly.audit.statistics import statistics_of
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 
@@ -64,6 +65,16 @@ def test_parts_that_share_their_noise_are_caught_by_their_difference() -> None:
         return np.column_stack([shared, truth + shared])
 
     assert loss_bound(answers(0), answers(1)).epsilon > 5
+
+
+def test_answers_that_confirm_have_no_say_in_what_is_looked_at() -> None:
+    # Few combinations among the answers that choose, and ever new ones among the rest.
+    few = np.column_stack([np.arange(8000) % 2, np.arange(8000) % 3])
+    many = few.copy()
+    many[2000:, 0] = np.arange(6000)
+    names = [[name for name, *_ in statistics_of(few, other)] for other in (few, many)]
+    assert names[0] == names[1]
+    assert "combination" in names[0]
 
 
 def test_a_one_sided_promise_is_tested_in_its_own_direction_only() -> None:

@@ -9,6 +9,7 @@ from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.audit import faults
 from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.system.locks import LOCK_FAULTS
+from anonymaly.audit.system.setting import emptied
 from anonymaly.audit.system.verify import DATABASE_FAULTS
 
 
@@ -28,7 +29,7 @@ def test_every_question_has_planted_faults_and_each_has_a_name_of_its_own() -> N
 
 
 def test_a_line_of_the_table_plants_its_fault_and_says_that_it_was_rejected(postgres: str) -> None:
-    lines = {fault.name: fault for fault in faults.planted_faults(postgres=lambda: postgres)}
+    lines = {fault.name: fault for fault in faults.planted_faults(postgres=lambda: emptied(postgres))}
     for name in (
         "Mersenne Twister",
         "rounded up",

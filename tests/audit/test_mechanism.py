@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.audit.answers import Plan, drawn
 from anonymaly.audit.mechanism import FEWEST
 from anonymaly.core.progress import listening
 from anonymaly.errors import InputError
@@ -72,6 +78,126 @@ def test_bounds_exceed_the_truth_no_more_often_than_one_minus_the_confidence() -
 def test_answers_of_any_kind_are_told_apart_as_far_as_they_tell_the_tables_apart(answer: Any) -> None:
     found = measured(lambda truth: answer(told(truth)))
     assert 0.5 < found.lower_bound <= LOSS, str(found)
+
+
+ROW_50_DIFFERS = [[*range(50), last, *range(51, 100)] for last in (50, 999)]
+
+
+@pytest.mark.parametrize(
+    "publish",
+    [
+        lambda rows: pd.DataFrame({"x": rows}),
+        pd.Series,
+        lambda rows: pd.DataFrame({"x": 1}, index=rows),
+        lambda rows: pl.DataFrame({"x": rows}),
+        lambda rows: pl.Series("x", rows),
+        lambda rows: pa.table({"x": rows}),
+        pa.array,
+        lambda rows: {"table": pd.DataFrame({"x": rows}).astype(str)},
+        lambda rows: Holder(tuple(rows)),
+    ],
+)
+def test_a_table_that_is_published_as_it_is_loses_all_that_can_be_shown(publish: Any) -> None:
+    found = am.audit.lower_bound(publish, *ROW_50_DIFFERS, epsilon=0.5, samples=200)
+    assert found.lower_bound == found.largest, str(found)
+
+
+class Holder:
+    """An answer without words of its own: shown, it would tell where it lies in memory."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+NUMPY = np.random.default_rng()
+
+
+def small_noise(size: int | None = None) -> Any:
+    return NUMPY.laplace(0, 0.01, size)
+
+
+def fails_at_times(truth: int) -> Any:
+    if random.random() < 1 / 700:
+        raise ValueError
+    return np.array([truth + small_noise(), 0.0])
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda truth: {"a": truth + small_noise(), "b": 0.0},
+        lambda truth: {"a": {"b": [truth + small_noise()]}},
+        lambda truth: [[truth + small_noise(), 0.0]],
+        lambda truth: Decimal(truth + small_noise()),
+        lambda truth: ("n", truth + small_noise()),
+        lambda truth: complex(0, truth + small_noise()),
+        lambda truth: np.array([truth + 1j * small_noise()]),
+        lambda truth: np.array([(truth + small_noise(),)], [("a", float)]),
+        lambda truth: pd.Series([truth + small_noise()]),
+        lambda truth: pd.DataFrame({"n": [truth + small_noise()]}),
+        lambda truth: pl.DataFrame({"n": [truth + small_noise()]}),
+        lambda truth: pa.table({"n": [truth + small_noise()]}),
+        lambda truth: Holder(truth + small_noise()),
+        lambda truth: f"count={truth + small_noise()}",
+        lambda truth: [truth + small_noise()] * 65,
+        lambda truth: truth + small_noise(65),
+        lambda truth: small_noise(5000) + truth * (np.arange(5000) == 4321),
+        lambda truth: np.array([truth + small_noise()] * int(NUMPY.integers(1, 4))),
+        lambda truth: [2**70 + 5 * truth + int(NUMPY.integers(3)), int(NUMPY.integers(10**9))],
+        fails_at_times,
+    ],
+)
+def test_noise_that_is_far_too_small_is_seen_in_whatever_it_is_wrapped(mechanism: Any) -> None:
+    assert measured(mechanism, samples=1000).lower_bound > 3
+
+
+def test_a_difference_spread_over_many_numbers_is_seen_in_their_sums() -> None:
+    # Each number alone loses some 0.02, and all together much more.
+    shift = np.where(np.arange(400) % 2, 0.2, -0.2)
+    assert measured(lambda truth: NUMPY.normal(0, 10, 400) + 10 * truth * shift, samples=4000).violated
+
+
+def test_answers_that_are_the_same_wherever_they_lie_in_memory_lose_nothing() -> None:
+    def constant(rows: list[int]) -> Holder:
+        held = [Holder(row) for row in rows]
+        return Holder(len(held) * 0)
+
+    found = am.audit.lower_bound(constant, [1] * 3, [1] * 4, epsilon=0.5, samples=200)
+    assert (found.lower_bound, found.largest > 0) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda truth: (item for item in [truth]),
+        lambda truth: lambda: truth,
+        lambda truth: object(),
+        lambda truth: "".join(chr(97 + value % 26) for value in os.urandom(32)),
+    ],
+)
+def test_an_audit_that_can_see_nothing_of_the_answers_says_so(mechanism: Any) -> None:
+    found = measured(mechanism)
+    assert (found.violated, found.largest) == (False, 0)
+    assert "this audit could see nothing of such answers" in str(found)
+    assert "no violation found" not in str(found)
+
+
+def test_what_is_looked_at_is_decided_before_the_answers_that_confirm() -> None:
+    # One odd answer among those that confirm changed which events there were, and so the event.
+    def names(odd: Any) -> list[str]:
+        first, second = (
+            [drawn(lambda truth: np.array([truth + small_noise(), 0.5]), truth) for _ in range(100)]
+            for truth in (0, 1)
+        )
+        plan = Plan.of(first[:5], second[:5])
+        first[-1] = drawn(odd, 0)
+        one, other = ([plan.read(item) for item in side] for side in (first, second))
+        return [name for name, *_ in plan.statistics(one, other, 20)]
+
+    usual = names(lambda truth: np.zeros(2))
+    assert "answer[0]" in usual
+    for odd in (lambda truth: 1 / truth, lambda truth: "no", lambda truth: 7, lambda truth: np.ones(99)):
+        assert names(odd) == usual
 
 
 def test_an_error_is_an_answer_and_only_its_class_is_told() -> None:
@@ -155,6 +281,18 @@ def test_a_claim_above_all_that_so_many_samples_can_show_is_refused() -> None:
         measured(told, epsilon=5)
     enough = int(str(refused.value.next_step).split()[3].strip(",").replace(",", ""))
     assert measured(lambda truth: truth, epsilon=5, samples=enough).violated
+
+
+def test_a_claim_that_no_number_of_samples_breaks_is_refused_without_advice_that_is_refused_too() -> None:
+    with pytest.raises(InputError) as refused:
+        measured(told, epsilon=50)
+    assert refused.value.next_step == (
+        "No number of samples that can be drawn shows more: give a smaller epsilon."
+    )
+
+
+def test_a_number_of_samples_may_come_from_an_array() -> None:
+    assert measured(told, samples=np.int64(FEW)).samples == FEW
 
 
 def test_an_interruption_is_not_an_answer() -> None:

@@ -7,10 +7,13 @@ import dataclasses
 import html
 import json
 import pickle
+import random
 from functools import partial
+from typing import Any
 
 import pytest
 
+from anonymaly.ask.binding import Binding, Stage
 from anonymaly.ask.catalogue import QUESTIONS
 from anonymaly.audit import run
 from anonymaly.audit.cases.count import COUNT_CASES, count_case
@@ -20,8 +23,10 @@ from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.page import to_page
 from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.report import AuditReport, Finding
+from anonymaly.audit.system.fault import LackingHere, Problems
+from anonymaly.audit.system.setting import emptied
 from anonymaly.core.progress import listening
-from anonymaly.errors import InputError
+from anonymaly.errors import InputError, LedgerError
 from anonymaly.questions.explain.searches import SEARCHES
 from anonymaly.questions.share_histogram.methods import METHODS
 
@@ -81,7 +86,8 @@ def test_what_was_found_is_told_without_promising_more_than_that(audited: AuditR
     data = json.loads(json.dumps(audited.to_dict(), ensure_ascii=False))
     page = to_page(audited)
     for text in (json.dumps(data, ensure_ascii=False), page):
-        assert "no violation found; any violation of 1.25x at ε = 2 on the tested pairs would be" in text
+        assert "no violation found; noise too small by 1.25x at ε = 2 would be caught" in text
+        assert "a violation in answers rarer than about 1 in " in text
         assert "verified" not in text
     assert data["passed"] is True
     assert data["false_alarms"]["total"] == 1e-6
@@ -169,18 +175,52 @@ def test_the_sentence_says_no_more_than_the_pairs_of_the_run_can_show() -> None:
         finding = Finding("bound", "loss", True, "no violation found", numbers={"at_least": 1.8})
         return AuditLine("count", AuditReport("count", (finding,)), 2.0, tight)
 
+    small = "noise too small by 1.25x at ε = 2 would be caught"
     for lines, said in (
-        ((line(True),), "of 1.25x at ε = 2 on the tested pairs would be caught"),
-        ((line(False),), "of 2x on the tested pairs would be caught"),
-        ((line(True), line(False)), "caught where a tight pair is known, and one of 2x elsewhere"),
+        ((line(True),), f"{small} on the tested pairs"),
+        ((line(False),), "half the noise would be caught on the tested pairs"),
+        ((line(True), line(False)), f"{small} where a tight pair is known, and half the noise elsewhere"),
     ):
         sentence = AuditRun(run.QUICK, lines, (), CHANCES, 1.0).sentence()
-        assert sentence.startswith("no violation found; any violation ")
-        assert sentence.endswith(said)
+        assert sentence == f"no violation found; {said}"
     thorough = AuditRun(run.THOROUGH, (line(True),), (), CHANCES, 1.0).sentence()
     assert thorough == (
-        "no violation found; any violation of 1.1x at ε >= 0.5 on the tested pairs would be caught"
+        "no violation found; noise too small by 1.1x at ε >= 0.5 would be caught on the tested pairs"
     )
+
+
+def rarely_exact(one_in: int) -> AuditLine:
+    """A count that adds a mark to the truth once in so many answers, which no law of ε allows."""
+    listed = ListedCase(count_case, samples=20_000, layers=("bound",))
+    case = listed.case()
+    draw = random.Random(5)
+
+    class Marked(type(case)):  # type: ignore[misc]
+        def stages(self, bound: Binding) -> tuple[Stage, ...]:
+            (stage,) = super().stages(bound)
+
+            def release(summary: Any, released: Any, noise: Any) -> Any:
+                usual = stage.release(summary, released, noise)
+                return summary + 10**6 if draw.random() < 1 / one_in else usual
+
+            return (dataclasses.replace(stage, release=release),)
+
+    fields = {item.name: getattr(case, item.name) for item in dataclasses.fields(case)}
+    broken = dataclasses.replace(listed, build=lambda epsilon: Marked(**fields))
+    return run._case("count", broken, run.QUICK, CHANCES, 0)
+
+
+@pytest.mark.slow
+def test_the_sentence_says_how_rare_a_violation_may_be_and_stay_unseen() -> None:
+    unseen = rarely_exact(5_000)
+    found = AuditRun(run.QUICK, (unseen,), (), CHANCES, 1.0)
+    assert found.passed, "an infinite loss that so few samples cannot show"
+    one_in = unseen.number("loss", "one_in")
+    assert one_in is not None
+    assert one_in < 5_000
+    assert found.sentence().endswith(f"a violation in answers rarer than about 1 in {one_in:.0f} may not be")
+    assert "any violation" not in found.sentence()
+    assert rarely_exact(int(one_in / 1.5)).report.rejected_by("bound"), "and one that is less rare is seen"
 
 
 def test_a_fault_that_survives_fails_the_run() -> None:
@@ -225,3 +265,67 @@ def test_a_fault_that_no_longer_fits_what_it_breaks_survives() -> None:
     line = run._planted(PlantedFault("all questions", "an outdated fault", "statement", outdated), run=True)
     assert line.caught is False
     assert line.why == "failed with TypeError instead of being seen"
+
+
+def test_words_that_look_like_a_page_are_shown_as_words() -> None:
+    line = AuditLine("all questions", AuditReport("opening", ()), why="needs <script>alert(1)</script>")
+    fault = FaultLine("all questions", "a fault", "opening", None, "needs <b>it</b>")
+    page = to_page(AuditRun(run.QUICK, (line,), (fault,), CHANCES, 1.0))
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert "needs &lt;script&gt;" in page
+    assert "needs &lt;b&gt;" in page
+
+
+def _refusing() -> Problems:
+    raise InputError("the ledger refuses everything", field="ledger", next_step="Ask again.")
+    yield "never"
+
+
+def _lacking() -> Problems:
+    raise LackingHere("this Python's SQLite cannot be listened to", field="sqlite", next_step="Another.")
+    yield "never"
+
+
+def test_a_layer_whose_code_raises_our_own_errors_has_not_passed_and_does_not_end_the_run() -> None:
+    (step,) = [it for it in run._shared([run.SHARED]) if it.args[1] == "opening"]
+    for error in (InputError, LedgerError, TypeError):
+
+        def failing(error: type[Exception] = error) -> AuditLine:
+            raise error("it refuses everything")
+
+        line = run._told(run.SHARED, "opening", failing)
+        assert not line.passed
+        assert not AuditRun(run.QUICK, (line,), (), CHANCES, 1.0).passed
+        assert f"failed with {error.__name__}" in str(line.report)
+    assert step.func is run._told
+    line = run._told(run.SHARED, "opening", partial(run._system, "opening", _refusing))
+    assert not line.passed
+    fault = PlantedFault("all questions", "a fault", "opening", partial(run._system, "opening", _refusing))
+    assert run._planted(fault, run=True).caught is False
+
+
+def test_a_layer_that_this_machine_cannot_run_is_told_and_the_sentence_says_nothing_of_it() -> None:
+    seen = AuditLine("count", AuditReport("count", (Finding("bound", "loss", True, "no violation found"),)))
+    line = run._told(run.SHARED, "power cut", partial(run._system, "power cut", _lacking))
+    found = AuditRun(run.QUICK, (seen, line), (), CHANCES, 1.0)
+    assert not line.passed
+    assert found.passed
+    assert found.sentence().endswith("nothing is said of what did not run here: power cut")
+    assert any(text.startswith("not run: power cut: ") for text in found.words())
+    fault = PlantedFault("all questions", "a fault", "power cut", partial(run._system, "power cut", _lacking))
+    assert run._planted(fault, run=True).caught is None
+
+
+def test_a_line_without_findings_has_not_passed() -> None:
+    line = AuditLine("all questions", AuditReport("opening", ()))
+    assert not line.passed
+    assert line.to_dict()["passed"] is False
+
+
+def test_layers_that_need_a_database_are_named_where_there_is_none(postgres: str) -> None:
+    for address, ran in ((None, False), (lambda: emptied(postgres), True)):
+        lines = [step() for step in run._in_a_database(address)]
+        assert [line.report.name for line in lines] == ["locks in PostgreSQL", "verify in PostgreSQL"]
+        for line in lines:
+            assert (line.passed, line.why) == (ran, "" if ran else run.NEEDS_POSTGRES)

@@ -51,13 +51,32 @@ def test_a_misspelt_question_and_an_impossible_page_are_refused_at_once(run: Run
     done = run("audit", "cuont")
     assert done.returncode == 2
     assert "Did you mean count?" in done.stderr
+    (tmp_path / "folder.html").mkdir()
     for page, said in (
         (tmp_path / "page.txt", "must end in .html"),
         (tmp_path / "no" / "a.html", "no folder"),
+        (tmp_path / "folder.html", "is a folder"),
     ):
         done = run("audit", "stream", "--html", str(page))
         assert done.returncode == 2
         assert said in done.stderr
+
+
+def test_findings_are_printed_even_if_the_page_cannot_be_written_after_all(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "audit.html"
+
+    def meanwhile_a_folder() -> bool:
+        page.mkdir()
+        return True
+
+    fault = PlantedFault("stream", "its page is taken", "bound", meanwhile_a_folder)
+    monkeypatch.setattr(audits, "planted_faults", lambda: (fault,))
+    done = run("audit", "stream", "--html", str(page))
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+    assert "1 of 1 planted faults were caught" in done.stdout
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from anonymaly.core import files
-from anonymaly.core.files import PartialFile, appearing, make_folder, sync_folder
+from anonymaly.core.files import PartialFile, appearing, make_folder, sweep_partial, sync_folder
+from tests.children import IdleChild
 
 
 @pytest.fixture(autouse=True)
@@ -129,3 +131,24 @@ def test_a_new_folder_and_those_it_lies_in_are_on_the_disk_when_they_are_made(
     assert mode(tmp_path / "answers") == 0o750
     make_folder(tmp_path / "answers" / "patients", mode=0o700)
     assert len(synced) == 2, "nothing was made"
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_born_in_the_middle_of_a_sweep_lets_the_maker_of_a_file_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".partial.new").touch()
+    made = os.open(tmp_path / ".partial.new", os.O_WRONLY)  # not locked yet
+    unlink, born = Path.unlink, []
+
+    def unlink_and_fork(path: Path) -> None:
+        unlink(path)
+        born.append(IdleChild())
+
+    monkeypatch.setattr(Path, "unlink", unlink_and_fork)
+    sweep_partial(tmp_path)
+    try:
+        fcntl.flock(made, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as the maker does, which would wait
+    finally:
+        born[0].end()
+        os.close(made)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from anonymaly.errors import BudgetExceeded, LedgerBehindAnchor, LedgerError, Re
 from anonymaly.ledger import Account, Ledger
 from anonymaly.ledger.anchor import Anchor, Anchored
 from anonymaly.ledger.records import Head
+from tests.children import IdleChild
 
 NANO = 10**9
 
@@ -442,3 +444,14 @@ def test_a_charge_whose_anchor_cannot_be_written_stands_and_is_not_reported_as_m
         assert ledger.account("patients").spent == NANO // 10
         assert not ask(ledger, "q1").charged
         assert anchored_head(anchor) == ledger.head()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_born_while_the_anchor_is_written_does_not_keep_its_lock(anchor: Path) -> None:
+    with Anchor(anchor)._locked():
+        child = IdleChild()
+    try:
+        with open(f"{anchor}.lock", "rb") as other:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as another process does, which would wait
+    finally:
+        child.end()

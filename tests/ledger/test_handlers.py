@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import itertools
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ from anonymaly.errors import (
     LedgerMissing,
 )
 from anonymaly.ledger import Account, Ledger
+from anonymaly.ledger.session import open_sessions
 from anonymaly.ledger.sqlite import SqliteBackend
 from tests.ask.sabotage import close_fails, raising
+from tests.children import born_while_another_opens
 
 BROKEN = OSError(5, "Input/output error")
 
@@ -162,6 +165,25 @@ def test_an_anchor_whose_lock_does_not_close_is_written(
                 ledger._session.anchor.advance(_later(ledger))  # type: ignore[union-attr]
 
 
+def test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def fails(descriptor: int, operation: int) -> None:
+        if operation == fcntl.LOCK_UN:
+            raise OSError(5, "Input/output error")
+        lock(descriptor, operation)
+
+    with Ledger.open(tmp_path / "l", anchor=tmp_path / "a") as ledger:
+        account = ledger.open_account("patients", {}, limit=10, rules={})
+        with monkeypatch.context() as patch:
+            patch.setattr("fcntl.flock", fails)
+            ledger.reserve(account, analyst="owner", key="q", cost=1, record={})
+        with open(tmp_path / "a.lock", "rb") as other:
+            lock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _later(ledger: Ledger) -> Any:
     from dataclasses import replace
 
@@ -195,21 +217,17 @@ def test_garbage_found_inside_a_transaction_does_not_wait_for_a_fork(tmp_path: P
     assert held.closed
 
 
-def test_a_session_opened_by_another_thread_at_the_moment_of_a_fork_disturbs_nobody(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from anonymaly.ledger import session
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_ledger_opened_while_a_fork_waits_for_another_is_not_inherited_shut(tmp_path: Path) -> None:
+    @contextmanager
+    def in_transaction(ledger: Ledger) -> Iterator[None]:
+        with ledger, ledger._session._gate:
+            yield
 
-    class Growing:
-        tries = 0
+    def free() -> bool:
+        return all(known._gate.acquire(timeout=1) for known in open_sessions())
 
-        def __iter__(self) -> Any:
-            self.tries += 1
-            if self.tries == 1:
-                raise RuntimeError("Set changed size during iteration")
-            return iter(())
-
-    monkeypatch.setattr(session, "_sessions", Growing())
-    session._before_fork()
-    session._after_fork()
-    assert isinstance(session._forking, list)
+    ledger = Ledger.open(tmp_path / "a")
+    assert born_while_another_opens(
+        in_transaction(ledger), lambda: in_transaction(Ledger.open(tmp_path / "b")), free
+    )

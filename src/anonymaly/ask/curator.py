@@ -53,7 +53,8 @@ class Curator:
     Threads may share a curator, and many processes an account: whoever asks the same question at the same
     time pays for it once and gets the same bytes. A child of a fork may go on using it: it opens connections
     of its own, and no two processes ever draw the same noise. A fork waits until other threads are done with
-    the table and the ledger. A curator cannot be pickled: open the account again in the other process.
+    the table, the compiler, the ledger and its anchor, and an interrupt meanwhile is raised when it is over.
+    A curator cannot be pickled: open the account again in the other process.
 
     Examples
     --------

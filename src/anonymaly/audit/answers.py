@@ -1,163 +1,224 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of any kind, read as statistics: which answer it was, its number, its parts, its length, its shape.
+"""Answers of any kind, read as statistics: which answer it was, its numbers, sums, texts and sizes.
 
 Whatever is read from an answer loses no more than the answer does, so that no way of reading it makes a
-bound too high; it can only hide a loss.
+bound too high; it can only hide a loss. What is read is decided by the first answers alone, so that those
+that confirm have no part in it; what a later answer has not is NaN in a number and OTHER in a text.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-import numbers
-import reprlib
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.audit.statistics import MOST_OUTCOMES, Statistic, lowest_bit, statistics_of
+from anonymaly.audit.leaves import Leaves, leaves_of
+from anonymaly.audit.statistics import Statistic, lowest_bit
 
-MOST_PARTS = 64  # of an array that are looked at one by one
-LONGEST = 60  # characters of an answer that are shown
-LARGEST = 2**62
-NO_NUMBER = "(or is no number)"
-
-
-@dataclass(frozen=True)
-class Read:
-    """One answer, as far as events can be made of it.
-
-    Examples
-    --------
-    >>> read(3)
-    Read(label='3', number=3, parts=None, length=None, failed=False)
-    >>> read(float("nan")).number is None, read([1.5, 2]).parts, read("abc").length
-    (True, (1.5, 2.0), 3)
-    """
-
-    label: str
-    number: float | None = None
-    parts: tuple[float, ...] | None = None
-    length: int | None = None
-    failed: bool = False
+MOST_PARTS = 64  # that are looked at one by one
+MOST_LOOKED = 200  # answers on either table by which it is decided what is read
+PROJECTIONS = 4
+NEARLY_ALL = 0.9
+OTHER = "(not there)"
+Row = npt.NDArray[np.float64]
+Place = tuple[str, int]  # the name of a block of numbers, and which of them
 
 
-def drawn(mechanism: Callable[[Any], Any], data: Any) -> Read:
+def drawn(mechanism: Callable[[Any], Any], data: Any) -> Leaves:
     """Return one answer; that it raises an error is an answer, too, and the error's class is which.
 
     Examples
     --------
-    >>> drawn(lambda data: 1 / data, 0)
-    Read(label='raises ZeroDivisionError', number=None, parts=None, length=None, failed=True)
+    >>> drawn(lambda data: 1 / data, 0).label
+    'raises ZeroDivisionError'
     """
     try:
-        return read(mechanism(data))
+        answer = mechanism(data)
     except Exception as problem:  # its words may hold a row's values, its class does not
-        return Read(f"raises {type(problem).__name__}", failed=True)
+        return Leaves(f"raises {type(problem).__name__}", failed=True)
+    return leaves_of(answer)
 
 
-def read(answer: Any) -> Read:
-    """Read an answer of any kind."""
-    if isinstance(answer, np.generic):
-        answer = answer.item()
-    if isinstance(answer, bool):
-        return Read(str(answer))
-    if isinstance(answer, numbers.Real):
-        return Read(_label(answer), _number(answer))
-    if isinstance(answer, np.ndarray) or _is_row(answer):
-        return _read_row(np.asarray(answer), answer)
-    return Read(_label(answer), length=len(answer) if isinstance(answer, Sized) else None)
+@dataclass(frozen=True)
+class Read:
+    """What is kept of one answer, in the order of the plan by which it was read."""
+
+    label: str
+    row: Row
+    texts: tuple[str, ...]
+    failed: bool
+    blank: bool
 
 
-def statistics_of_answers(first: Sequence[Read], second: Sequence[Read]) -> Iterator[Statistic]:
-    """Yield every statistic of equally many answers on two tables."""
-    both = [*first, *second]
-    cut = len(first)
+@dataclass(frozen=True)
+class Plan:
+    """What is read of every answer.
 
-    def column(name: str, values: Iterable[Any], kind: Any = None) -> Statistic:
-        array = np.array(list(values), kind)
-        return name, array[:cut], array[cut:]
+    Parameters
+    ----------
+    places : tuple
+        The numbers that are looked at one by one.
+    lengths, texts : tuple of str
+        The names of the sizes and texts that are looked at.
+    weights : mapping
+        How much each number counts in the sum that told the first answers apart best.
+    several : bool
+        Whether there are sums of numbers to look at.
+    """
 
-    numbered = all(item.number is not None for item in both)
-    if not numbered or len({item.label for item in both}) <= MOST_OUTCOMES:
-        yield column("answer", (item.label for item in both), object if _are_long(both) else None)
-    if numbered or any(item.number is not None for item in both):
-        yield from _of_numbers(both, cut)
-    shapes = {len(item.parts) for item in both if item.parts is not None}
-    if len(shapes) == 1 and all(item.parts is not None for item in both):
-        rows = np.array([item.parts for item in both])
-        yield from statistics_of(rows[:cut], rows[cut:])
-    if any(item.length is not None for item in both):
-        yield column("length of answer", (-1 if item.length is None else item.length for item in both))
+    places: tuple[Place, ...]
+    lengths: tuple[str, ...]
+    texts: tuple[str, ...]
+    weights: dict[str, Row]
+    several: bool
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the first answers look better by this plan than others do, because it was made of them."""
+        return self.several
+
+    @classmethod
+    def of(cls, first: Sequence[Leaves], second: Sequence[Leaves]) -> Plan:
+        """Decide by some answers on either table.
+
+        Examples
+        --------
+        >>> some = [leaves_of([1.0, 2.0]), leaves_of([1.5, 2.0])]
+        >>> Plan.of(some, some).places
+        (('answer', 0), ('answer', 1))
+        """
+        both = [*first, *second]
+        sizes: dict[str, int] = {}
+        for item in both:
+            for name, values in item.values.items():
+                sizes[name] = max(len(values), sizes.get(name, 0))
+        scores: dict[str, Row] = {}
+        weights: dict[str, Row] = {}
+        for name, size in sizes.items():
+            one, other = (_filled(side, name, size) for side in (first, second))
+            difference = one.mean(axis=0) - other.mean(axis=0)
+            spread = one.var(axis=0) + other.var(axis=0) + 1e-12 * difference**2 + 1e-300
+            scores[name] = np.abs(difference) / np.sqrt(spread)
+            weights[name] = np.clip(difference / spread, -1e100, 1e100)
+        places = [(name, place) for name, size in sizes.items() for place in range(size)]
+        if len(places) > MOST_PARTS:
+            order = np.argsort(-np.concatenate([scores[name] for name in sizes]), kind="stable")
+            places = [places[place] for place in sorted(order[:MOST_PARTS].tolist())]
+        lengths = list(dict.fromkeys(name for item in both for name in item.lengths))
+        texts = list(dict.fromkeys(name for item in both for name in item.texts))
+        return cls(
+            tuple(places),
+            tuple(lengths[:MOST_PARTS]),
+            tuple(texts[:MOST_PARTS]) if len(texts) > 1 or places else (),
+            weights,
+            sum(sizes.values()) > 1,
+        )
+
+    def read(self, item: Leaves) -> Read:
+        """Keep of an answer what the plan says."""
+        found: list[float] = []
+        for name, place in self.places:
+            values = item.values.get(name)
+            found.append(math.nan if values is None or place >= len(values) else values[place])
+        found += [item.lengths.get(name, -1) for name in self.lengths]
+        if self.several:
+            found += self._together(item)
+        texts = tuple(item.texts.get(name, OTHER) for name in self.texts)
+        return Read(item.label, np.array(found, np.float64), texts, item.failed, item.is_blank)
+
+    def _together(self, item: Leaves) -> list[float]:
+        if not item.values:
+            return [math.nan] * len(TOGETHER)
+        values = np.concatenate(list(item.values.values()))
+        weighted = sum(
+            float(numbers[: len(self.weights[name])] @ self.weights[name][: len(numbers)])
+            for name, numbers in item.values.items()
+            if name in self.weights
+        )
+        with np.errstate(all="ignore"):
+            projected = _coefficients(_rounded_up(len(values)))[:, : len(values)] @ values
+            norms = [values.sum(), np.abs(values).sum(), math.sqrt(float(values @ values))]
+        return [*map(float, norms), float(values.min()), float(values.max()), weighted, *projected.tolist()]
+
+    def statistics(self, first: Sequence[Read], second: Sequence[Read], choosing: int) -> Iterator[Statistic]:
+        """Yield every statistic of equally many answers on two tables, of which the first few choose."""
+        both, cut = [*first, *second], len(first)
+
+        def texts(name: str, values: list[str]) -> Statistic:
+            # As objects: an array of texts takes the room of its longest for each.
+            array = np.array(values, object)
+            return name, array[:cut], array[cut:]
+
+        yield texts("answer", [item.label for item in both])
+        rows = np.array([item.row for item in both]).reshape(len(both), -1)
+        names = [self._name(*place) for place in self.places]
+        chosen = np.r_[:choosing, cut : cut + choosing]
+        named = [*names, *(f"length of {name}" for name in self.lengths), *(TOGETHER if self.several else ())]
+        for place, name in enumerate(named):
+            column = rows[:, place]
+            yield name, column[:cut], column[cut:]
+            seen = column[chosen]
+            if not (np.isnan(seen) | (seen == np.rint(seen))).all():
+                bits = lowest_bit(column)
+                yield f"lowest bit of {name}", bits[:cut], bits[cut:]
+        for place in range(1, len(names)):
+            # Parts that share noise betray themselves together.
+            with np.errstate(invalid="ignore"):
+                column = rows[:, place] - rows[:, 0]
+            yield f"{names[place]} - {names[0]}", column[:cut], column[cut:]
+        for place, name in enumerate(self.texts):
+            yield texts(name, [item.texts[place] for item in both])
+
+    def _name(self, name: str, place: int) -> str:
+        return name if len(self.weights[name]) == 1 else f"{name}[{place}]"
 
 
-def _of_numbers(both: Sequence[Read], cut: int) -> Iterator[Statistic]:
-    values = [item.number for item in both]
-    name = "answer" if None not in values else f"answer {NO_NUMBER}"
-    if all(isinstance(value, int) for value in values):
-        whole = np.array(values, np.int64)
-        yield name, whole[:cut], whole[cut:]
-        return
-    # What is no number is above all numbers, where NaN is sorted.
-    floats = np.array([math.nan if value is None else value for value in values], np.float64)
-    yield name, floats[:cut], floats[cut:]
-    bits = lowest_bit(floats)
-    yield f"lowest bit of {name}", bits[:cut], bits[cut:]
+TOGETHER = (
+    "sum",
+    "sum of absolute values",
+    "norm",
+    "smallest",
+    "largest",
+    "weighted sum",
+    *(f"fixed random sum {number + 1}" for number in range(PROJECTIONS)),
+)
 
 
-def _number(answer: numbers.Real) -> float | None:
-    """Return a number that an array holds, as a whole one if it is; None for NaN and infinity."""
-    if isinstance(answer, numbers.Integral) and abs(int(answer)) < LARGEST:
-        return int(answer)
-    try:
-        value = float(answer)
-    except OverflowError:
-        return None
-    return value if math.isfinite(value) else None
+def show_nothing(statistics: Sequence[Statistic], answers: Sequence[Read], choosing: int) -> bool:
+    """Say whether no event can be made of answers: texts are ever new, and numbers never change."""
+    if all(item.blank for item in answers):
+        return True
+
+    def is_of_use(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+        values = np.concatenate([one[:choosing], other[:choosing]])
+        distinct = len(set(values.tolist())) if values.dtype.kind == "O" else len(np.unique(values))
+        return distinct > 1 and (values.dtype.kind != "O" or distinct < NEARLY_ALL * len(values))
+
+    same = len({item.label for item in answers}) == 1  # seen well, and never another one
+    return not same and not any(is_of_use(one, other) for _, one, other in statistics)
 
 
-def _is_row(answer: Any) -> bool:
-    return (
-        isinstance(answer, list | tuple)
-        and 0 < len(answer) <= MOST_PARTS
-        and all(isinstance(item, numbers.Real | np.generic) for item in answer)
-    )
+def _filled(side: Sequence[Leaves], name: str, size: int) -> npt.NDArray[np.float64]:
+    """Return numbers of answers, where there is none or an infinite one 0."""
+    found = np.zeros((len(side), size))
+    for place, item in enumerate(side):
+        values = item.values.get(name)
+        if values is not None:
+            found[place, : len(values)] = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.clip(found, -1e100, 1e100)
 
 
-def _read_row(values: npt.NDArray[Any], answer: Any) -> Read:
-    if values.dtype.kind not in "iufb" or values.size > MOST_PARTS:
-        parts = None
-    else:
-        parts = tuple(float(value) for value in values.ravel().tolist())
-    if parts is None and values.dtype.kind == "O":
-        return Read(_label(answer), length=values.size)
-    digest = hashlib.sha256(values.tobytes()).hexdigest()[:12]
-    shown = reprlib.repr(values.tolist()) if values.size <= MOST_PARTS else "array"
-    return Read(f"{shown} ({values.dtype}, shape {values.shape}, {digest})", parts=parts, length=values.size)
+def _rounded_up(size: int) -> int:
+    return 1 << (size - 1).bit_length()
 
 
-def _label(answer: Any) -> str:
-    """Return a text that is the same for equal answers; long ones end in a digest of the rest."""
-    try:
-        text = repr(_sorted(answer))
-    except Exception as problem:
-        return f"a {type(answer).__name__} that cannot be shown ({type(problem).__name__})"
-    if len(text) <= LONGEST:
-        return sys.intern(text)  # a million equal answers are kept once
-    return f"{text[:LONGEST]}… ({hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]})"
-
-
-def _sorted(answer: Any) -> Any:
-    """Return sets and mappings in an order that does not depend on how they were filled."""
-    if isinstance(answer, Mapping):
-        return sorted((repr(name), repr(_sorted(value))) for name, value in answer.items())
-    return sorted(map(repr, answer)) if isinstance(answer, Set) else answer
-
-
-def _are_long(both: Sequence[Read]) -> bool:
-    # An array of texts takes the room of its longest for each; a million of them would fill the memory.
-    return len(both) * max(len(item.label) for item in both) > 10_000_000
+@cache
+def _coefficients(size: int) -> npt.NDArray[np.float64]:
+    """Return coefficients that are the same for every answer and were there before it."""
+    rows = [np.random.default_rng(number).choice([-1.0, 1.0], size) for number in range(PROJECTIONS)]
+    return np.array(rows)

@@ -9,6 +9,7 @@ Clopper–Pearson bounds, which hold for every sample size and every law.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.audit.statistics import MOST_OUTCOMES, NUMBERS, Statistic, statistics_of
+from anonymaly.audit.statistics import FIFTH, MOST_OUTCOMES, NUMBERS, Statistic, statistics_of
 from anonymaly.core.extras import load
 from anonymaly.errors import InputError
 
@@ -99,7 +100,12 @@ def loss_bound(
 
 
 def loss_bound_by(
-    statistics: Iterable[Statistic], *, alarm: float, tests: int = 1, direction: Direction = "both"
+    statistics: Iterable[Statistic],
+    *,
+    alarm: float,
+    tests: int = 1,
+    direction: Direction = "both",
+    choosing: int | None = None,
 ) -> LossBound:
     """Bound from below the ε that separates two samples of answers, by statistics of them.
 
@@ -110,6 +116,8 @@ def loss_bound_by(
         confirmed in each direction.
     alarm, tests, direction
         As for ``loss_bound``.
+    choosing : int, optional
+        How many of the answers choose the event; a fifth without it.
 
     Examples
     --------
@@ -125,7 +133,7 @@ def loss_bound_by(
         )
     found = list(statistics)
     answers = len(found[0][1])
-    cut = answers // 5
+    cut = answers // FIFTH if choosing is None else choosing
     confirming = answers - cut
     directions = [False] if direction == "forward" else [False, True]
     level = _level(alarm, tests, direction)
@@ -150,6 +158,25 @@ def largest_bound(samples: int, *, alarm: float, tests: int = 1, direction: Dire
     4.18
     """
     return float(_log_ratio(samples, 0, samples, _level(alarm, tests, direction)))
+
+
+def rarest_seen(samples: int, claimed: float, *, alarm: float, direction: Direction = "both") -> float | None:
+    """Return how rare an answer that one table alone gives may be, to be chosen and to break a claim.
+
+    It is seen if it is at least one in so many answers, or thereabouts; None if no answer breaks the claim.
+
+    Examples
+    --------
+    >>> round(rarest_seen(20_000, 2, alarm=1e-6)), rarest_seen(20_000, 50, alarm=1e-6)
+    (38, None)
+    """
+    level, choosing = _level(alarm, 1, direction), samples // (FIFTH - 1)
+
+    def worth(hits: int) -> float:
+        return float(_worth(np.array([[hits, 0.0]]), samples, choosing, level)[0])
+
+    hits = bisect_right(range(choosing + 1), claimed, key=worth)
+    return choosing / hits if hits <= choosing else None
 
 
 def _level(alarm: float, tests: int, direction: Direction) -> float:
@@ -205,8 +232,8 @@ def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Ev
         total = int(below[0][-1])
         for place in np.unique(np.searchsorted(pooled, np.linspace(0, pooled[-1], MOST_QUANTILES + 2)[1:-1])):
             value, one, other = column.values[place], int(below[0][place]), int(below[1][place])
-            yield one, other, _Event(f"<= {value}", slice(place + 1))
-            yield total - one, total - other, _Event(f"> {value}", slice(place + 1, None))
+            yield one, other, _Event(f"<= {_shown(value)}", slice(place + 1))
+            yield total - one, total - other, _Event(f"> {_shown(value)}", slice(place + 1, None))
     seen = np.flatnonzero(ranking[0] + ranking[1])
     if len(seen) > MOST_OUTCOMES:
         # Of so many, those that were met again and again: chance alone makes any set of the others look good.
@@ -219,10 +246,16 @@ def _candidates(column: _Column, backward: bool) -> Iterator[tuple[int, int, _Ev
         hits = [2 * side[ranked] for side in judging]
         sums = [np.cumsum(side) for side in hits]
         for rank, place in enumerate(ranked):
-            single = _Event(f"= {column.values[place]}", ranked[rank : rank + 1])
+            single = _Event(f"= {_shown(column.values[place])}", ranked[rank : rank + 1])
             yield int(hits[0][rank]), int(hits[1][rank]), single
             several = _Event(f"among the {rank + 1} outcomes that favour it most", ranked[: rank + 1])
             yield int(sums[0][rank]), int(sums[1][rank]), several
+
+
+def _shown(value: Any) -> str:
+    """Write a whole number as one, whichever kind of array held it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if whole else str(value)
 
 
 def _choose(columns: list[_Column], confirming: int, level: float, backward: bool) -> tuple[_Column, _Event]:
@@ -236,15 +269,22 @@ def _choose(columns: list[_Column], confirming: int, level: float, backward: boo
         return columns[0], _Event("is anything", slice(None))
     hits = np.array([(one, other) for one, other, _, _ in found], float)
     choosing = int(columns[0].rank[0].sum() + columns[0].select[0].sum())
-    scale = confirming / choosing
-    # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
-    luck = CAUTION * np.sqrt(hits + 1)
-    likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
-    expected = _log_ratio(likely * scale, unlikely * scale, confirming, level)
+    expected = _worth(hits, confirming, choosing, level)
     # A set of all answers shows nothing for certain, and any other may show something.
     expected[(hits >= choosing - 1).all(axis=1)] = -np.inf
     _, _, column, event = found[int(np.argmax(expected))]
     return column, event
+
+
+def _worth(
+    hits: npt.NDArray[np.float64], confirming: int, choosing: int, level: float
+) -> npt.NDArray[np.float64]:
+    """Return the bounds that sets with such hits on either table may be expected to have when confirmed."""
+    scale = confirming / choosing
+    # Judged by what the hits are worth if chance favoured them: of thousands of sets some look good by luck.
+    luck = CAUTION * np.sqrt(hits + 1)
+    likely, unlikely = np.maximum(hits[:, 0] - luck[:, 0], 0), hits[:, 1] + luck[:, 1]
+    return _log_ratio(likely * scale, unlikely * scale, confirming, level)
 
 
 def _log_ratio(likely: Any, unlikely: Any, samples: int, level: float) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymaly.audit.report import AuditReport
@@ -14,8 +14,8 @@ from anonymaly.audit.report import AuditReport
 class AuditForm:
     """How much a run does, and so what it can say.
 
-    ``power`` is the part of ε that must be seen where all of it is known to be lost, ``factor`` the smallest
-    violation that is then caught, and ``at`` says at which ε.
+    ``power`` is the part of ε that must be seen where all of it is known to be lost, ``factor`` by how much
+    noise that is too small is then caught, and ``at`` says at which ε.
     """
 
     name: str
@@ -80,7 +80,7 @@ class AuditLine:
     @property
     def passed(self) -> bool:
         """Whether no violation was found, and one could have been."""
-        return self.report.passed
+        return bool(self.report.findings) and self.report.passed
 
     def number(self, check: str, name: str) -> float | None:
         """Return a number of a check, if it was made."""
@@ -120,6 +120,7 @@ class AuditLine:
             "exact": self.exact,
             "tight": self.tight,
             **self.report.to_dict(),
+            "passed": self.passed,
             "seconds": round(self.seconds, 2),
             **({"not_run": self.why} if self.why else {}),
         }
@@ -164,7 +165,12 @@ class AuditRun:
     @property
     def passed(self) -> bool:
         """Whether no violation was found, no planted fault survived, and the audit had its power."""
-        return all(line.passed for line in self.lines) and not self.survivors
+        return all(line.passed or line.why for line in self.lines) and not self.survivors
+
+    @property
+    def unrun(self) -> tuple[AuditLine, ...]:
+        """The lines that could not be run, because this machine lacks what they need."""
+        return tuple(line for line in self.lines if line.why)
 
     @property
     def cases(self) -> tuple[AuditLine, ...]:
@@ -215,6 +221,7 @@ class AuditRun:
         said = [
             *broken,
             *(f"survived: {fault}" for fault in self.survivors),
+            *(f"not run: {line.report.name}: {line.why}" for line in self.unrun),
             self.sentence(),
             f"{planted}, each by its layer{f'; {left} more are listed and were not planted' if left else ''}",
             str(self.chances),
@@ -226,15 +233,27 @@ class AuditRun:
         """Return what may be said of the promises after this run."""
         if not self.passed:
             return "this audit did not pass"
+        if self.unrun:
+            ran = replace(self, lines=tuple(line for line in self.lines if not line.why))
+            names = ", ".join(line.report.name for line in self.unrun)
+            return f"{ran.sentence()}; nothing is said of what did not run here: {names}"
         if not self.chances.bounds:
             return "no violation found"
-        measured = [line.tight for line in self.cases if line.part is not None]
-        if not any(measured):
-            return "no violation found; any violation of 2x on the tested pairs would be caught"
-        elsewhere = "" if all(measured) else " where a tight pair is known, and one of 2x elsewhere"
+        measured = [line for line in self.cases if line.part is not None]
+        tight = f"noise too small by {self.form.factor}x at {self.form.at}"
+        if not any(line.tight for line in measured):
+            caught = "half the noise would be caught on the tested pairs"
+        elif all(line.tight for line in measured):
+            caught = f"{tight} would be caught on the tested pairs"
+        else:
+            caught = f"{tight} would be caught where a tight pair is known, and half the noise elsewhere"
+        said = f"no violation found; {caught}"
+        rare = [one_in for line in measured if (one_in := line.number("loss", "one_in")) is not None]
+        # Of an answer that the other table never gives; against an exact law fewer may be seen, too.
         return (
-            f"no violation found; any violation of {self.form.factor}x at {self.form.at} on the tested pairs "
-            f"would be caught{elsewhere}"
+            f"{said}; a violation in answers rarer than about 1 in {min(rare):,.0f} may not be"
+            if rare
+            else said
         )
 
     def to_dict(self) -> dict[str, Any]:

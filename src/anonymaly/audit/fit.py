@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do samples follow a law? Pearson's χ² test with small cells pooled."""
+"""Do samples follow a law? How often they fall into some sets, each by its exact binomial law.
+
+The sets are made of the law alone: cells that hold a share of it, what lies up to a cell, what lies between
+two cells, and the even numbers. A set is hit by n samples of the law with a binomial law, whose tails are
+computed and not approximated; a chance of 1e-9 is shared by all of them. So is the chance of an answer that
+the law all but excludes: samples x of a law p have p(x) < t·w(x) somewhere with chance at most n·t, whatever
+weights w of sum 1 are chosen beforehand (sum p over such x).
+"""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,8 +24,10 @@ from anonymaly.errors import InputError
 
 stats = load("scipy.stats", "audit", "An audit")
 
-LEAST_EXPECTED = 10.0  # below this the χ² law is a poor guide to the statistic's tail
-LEFT_OUT = 1e-12  # the mass beyond the window; it is added to the window's ends
+LEAST_EXPECTED = (
+    10.0  # smaller cells are pooled: alone they show little, and each costs a share of the chance
+)
+LEFT_OUT = 1e-12  # the mass beyond the window, which no cell's law notices
 WIDEST = 2**24
 ACCEPTED = 1e-9
 
@@ -28,22 +36,22 @@ ACCEPTED = 1e-9
 class Fit:
     """How well samples fit a law.
 
-    ``p_value`` is the chance that samples of the law fit no better; 0 for an outcome that the law excludes.
+    Samples of the law have a ``p_value`` of x or less with chance x at most; it is 0 for an outcome that the
+    law excludes.
     """
 
     p_value: float
-    statistic: float
-    cells: int
+    sets: int
     samples: int
 
     @property
     def fits(self) -> bool:
-        """Whether the samples may well be of the law: a right one is rejected once in a milliard audits."""
+        """Whether the samples may well be of the law: a right one is rejected at most once in a milliard."""
         return self.p_value > ACCEPTED
 
     def __str__(self) -> str:
         found = "no misfit found" if self.fits else "misfit found"
-        return f"{found}; χ² of {self.samples:,} samples in {self.cells} cells has p = {self.p_value:.3g}"
+        return f"{found}; {self.samples:,} samples, counted in {self.sets} sets, have p = {self.p_value:.3g}"
 
 
 def fit_integers(samples: npt.ArrayLike, mass: Callable[[int], float]) -> Fit:
@@ -70,11 +78,17 @@ def fit_integers(samples: npt.ArrayLike, mass: Callable[[int], float]) -> Fit:
             "must be a list of at least one number", field="samples", next_step="Draw some answers first."
         )
     if values.dtype.kind not in "iu" and not all(float(value).is_integer() for value in values):
-        return Fit(0.0, math.inf, 0, values.size)
+        return Fit(0.0, 0, values.size)
     values = values.astype(np.int64)
     low, masses = _window(int(np.median(values)), mass)
+    # Around the law's own middle: sets that follow the samples would fit them too well, or too badly.
+    low, masses = _window(low + int(np.searchsorted(np.cumsum(masses), 0.5)), mass)
+    centre = low + len(masses) // 2
+    # 1/(1 + k)² of all whole numbers sums to less than 3.
+    surprise = min(mass(int(value)) * 3 * (1 + abs(int(value) - centre)) ** 2 for value in np.unique(values))
     observed = np.bincount(np.clip(values - low, 0, len(masses) - 1), minlength=len(masses))
-    return _chi_square(observed.astype(float), masses * values.size)
+    even = (np.arange(low, low + len(masses)) % 2 == 0).astype(float)
+    return _exact(observed, masses, values.size * surprise, [(float(observed @ even), float(masses @ even))])
 
 
 def fit_outcomes(samples: Iterable[Hashable], law: Mapping[Any, float | Fraction]) -> Fit:
@@ -87,12 +101,13 @@ def fit_outcomes(samples: Iterable[Hashable], law: Mapping[Any, float | Fraction
     """
     counts = Counter(samples)
     total = counts.total()
-    if any(law.get(outcome, 0) == 0 for outcome in counts):
-        return Fit(0.0, math.inf, len(law), total)
+    surprise = float(min(law.get(outcome, 0) for outcome in counts)) * len(law)
+    if not surprise:
+        return Fit(0.0, 0, total)
     # Rare outcomes side by side, so that pooling neighbours pools them.
     outcomes = sorted(law, key=lambda outcome: law[outcome])
-    observed = np.array([counts[outcome] for outcome in outcomes], float)
-    return _chi_square(observed, np.array([float(law[outcome]) for outcome in outcomes]) * total)
+    observed = np.array([counts[outcome] for outcome in outcomes])
+    return _exact(observed, np.array([float(law[outcome]) for outcome in outcomes]), total * surprise, [])
 
 
 def _window(centre: int, mass: Callable[[int], float]) -> tuple[int, npt.NDArray[np.float64]]:
@@ -116,7 +131,31 @@ def _window(centre: int, mass: Callable[[int], float]) -> tuple[int, npt.NDArray
     )
 
 
-def _chi_square(observed: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> Fit:
+def _exact(
+    observed: npt.NDArray[Any],
+    masses: npt.NDArray[np.float64],
+    surprise: float,
+    sets: list[tuple[float, float]],
+) -> Fit:
+    """Return the fit of hits to masses, given the chance of so rare an answer, and other sets of answers."""
+    total = int(observed.sum())
+    edges = _edges(masses * total)
+    if len(edges) < 2:
+        raise InputError("are too few to fill two cells", field="samples", next_step="Draw more answers.")
+    hits, wanted = np.add.reduceat(observed, edges), np.add.reduceat(masses, edges)
+    below, mass_below = np.cumsum(hits)[:-1], np.cumsum(wanted)[:-1]
+    half = len(below) // 2
+    between = below[::-1][:half] - below[:half], mass_below[::-1][:half] - mass_below[:half]
+    number = np.concatenate([hits, below, between[0], [count for count, _ in sets]])
+    chance = np.concatenate([wanted, mass_below, between[1], [mass for _, mass in sets]]).clip(0, 1)
+    tails = np.minimum(stats.binom.cdf(number, total, chance), stats.binom.sf(number - 1, total, chance))
+    # Either tail of every set, and the rarest answer.
+    shares = 2 * len(number) + 1
+    return Fit(min(1.0, shares * min(float(tails.min()), surprise)), len(number), total)
+
+
+def _edges(expected: npt.NDArray[np.float64]) -> list[int]:
+    """Return where cells begin that are expected to be hit often enough."""
     edges, held = [0], 0.0
     for place, amount in enumerate(expected):
         held += amount
@@ -125,9 +164,4 @@ def _chi_square(observed: npt.NDArray[np.float64], expected: npt.NDArray[np.floa
             held = 0.0
     if len(edges) > 1:
         edges.pop()  # what is left over at the end joins the last full cell
-    pooled, wanted = np.add.reduceat(observed, edges), np.add.reduceat(expected, edges)
-    total = int(observed.sum())
-    if len(edges) < 2:
-        raise InputError("are too few to fill two cells", field="samples", next_step="Draw more answers.")
-    statistic = float(((pooled - wanted) ** 2 / wanted).sum())
-    return Fit(float(stats.chi2.sf(statistic, len(edges) - 1)), statistic, len(edges), total)
+    return edges

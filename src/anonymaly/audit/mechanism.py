@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from anonymaly.audit.answers import Read, drawn, statistics_of_answers
+import numpy as np
+
+from anonymaly.audit.answers import MOST_LOOKED, Plan, Read, drawn, show_nothing
 from anonymaly.audit.bound import Direction, LossBound, largest_bound, loss_bound_by
 from anonymaly.core.progress import tell
 from anonymaly.errors import InputError
@@ -34,7 +36,7 @@ class MechanismLoss:
     confidence : float
         How certain the bound is.
     largest : float
-        The largest bound that so many samples can show.
+        The largest bound that so many samples can show; 0 where they can show nothing of such answers.
     """
 
     lower_bound: float
@@ -63,6 +65,11 @@ class MechanismLoss:
         }
 
     def __str__(self) -> str:
+        if not self.largest:
+            return (
+                "this audit could see nothing of such answers: nearly every one is another one, or cannot be "
+                f"looked into; nothing is said about ε = {self.claimed:g}"
+            )
         bound = LossBound(self.lower_bound, self.event, self.samples, 1 - self.confidence)
         return (
             f"{bound.finding(self.claimed)}; so many samples show no loss above {self.largest:.3g}, "
@@ -89,9 +96,9 @@ def lower_bound(
     Parameters
     ----------
     mechanism : callable
-        From a table to an answer of any kind, with randomness of its own: numbers, arrays, texts, anything
-        that can be shown. It must draw afresh at every call, and leave the table as it is. An error that it
-        raises is an answer, too: its class.
+        From a table to an answer, with randomness of its own: numbers, arrays, texts, frames, and lists,
+        mappings and objects of them. It must draw afresh at every call, and leave the table as it is. An
+        error that it raises is an answer, too: its class.
     data, neighbour : object
         Two tables that its promise calls neighbours.
     epsilon : float
@@ -118,46 +125,71 @@ def lower_bound(
     True
     """
     claimed = _claimed(epsilon)
+    if isinstance(samples, np.integer):
+        samples = int(samples)
     _check(mechanism, samples, confidence)
     direction: Direction = "forward" if one_sided else "both"
     alarm = 1 - confidence
     largest = largest_bound(samples, alarm=alarm, direction=direction)
     if claimed >= largest:
+        enough = _enough(claimed, alarm, direction)
         raise InputError(
             f"{samples:,} can show no loss above {largest:.3g}, and {claimed:g} is claimed",
             field="samples",
-            next_step=f"Take at least {_enough(claimed, alarm, direction):,}, or a smaller epsilon.",
+            next_step=(
+                "No number of samples that can be drawn shows more: give a smaller epsilon."
+                if enough is None
+                else f"Take at least {enough:,}, or a smaller epsilon."
+            ),
         )
-    first, second = _draw(mechanism, data, neighbour, samples + samples // 4, progress)
+    choosing = samples // 4
+    plan, first, second = _draw(mechanism, data, neighbour, (choosing, samples), progress)
     if all(item.failed for item in (*first, *second)):
         raise InputError(
             f"gave no answer on either table; it {first[0].label}",
             field="mechanism",
             next_step="Give a function of one argument, the table, that answers.",
         )
-    bound = loss_bound_by(statistics_of_answers(first, second), alarm=alarm, direction=direction)
+    if plan.chosen:
+        # By a plan that was made of them they look better than they are.
+        looked = _looked(choosing)
+        first, second, choosing = first[looked:], second[looked:], choosing - looked
+    statistics = list(plan.statistics(first, second, choosing))
+    if show_nothing(statistics, [*first[:choosing], *second[:choosing]], choosing):
+        return MechanismLoss(0.0, claimed, "nothing that could be seen", samples, confidence, 0.0)
+    bound = loss_bound_by(statistics, alarm=alarm, direction=direction, choosing=choosing)
     return MechanismLoss(bound.epsilon, claimed, bound.event, bound.samples, confidence, largest)
+
+
+def _looked(choosing: int) -> int:
+    """Return how many of the answers that choose decide what is read of all others."""
+    return min(MOST_LOOKED, choosing // 4)
 
 
 def _draw(
     mechanism: Callable[[Any], Any],
     data: Any,
     neighbour: Any,
-    count: int,
+    wanted: tuple[int, int],
     progress: Callable[[int, int], object] | None,
-) -> tuple[list[Read], list[Read]]:
+) -> tuple[Plan, list[Read], list[Read]]:
     """Draw by turns, so that a mechanism that changes with time changes alike on both tables."""
-    first: list[Read] = []
-    second: list[Read] = []
+    count, looked = sum(wanted), _looked(wanted[0])
+    tables = (data, neighbour)
+    whole = [[drawn(mechanism, table) for table in tables] for _ in range(looked)]
+    plan = Plan.of([one for one, _ in whole], [other for _, other in whole])
+    first, second = ([plan.read(pair[side]) for pair in whole] for side in (0, 1))
+    del whole
     step = max(1, count // 100)
     for number in range(1, count + 1):
-        for table, answers in ((data, first), (neighbour, second)):
-            answers.append(drawn(mechanism, table))
+        if number > looked:
+            for table, answers in zip(tables, (first, second), strict=True):
+                answers.append(plan.read(drawn(mechanism, table)))
         if number % step == 0 or number == count:
             tell("answers", 2 * number, 2 * count)
             if progress is not None:
                 progress(2 * number, 2 * count)
-    return first, second
+    return plan, first, second
 
 
 def _claimed(epsilon: Any) -> float:
@@ -200,9 +232,11 @@ def _check(mechanism: Any, samples: Any, confidence: Any) -> None:
         )
 
 
-def _enough(claimed: float, alarm: float, direction: Direction) -> int:
-    """Return a number of samples that shows a loss a little above what is claimed."""
+def _enough(claimed: float, alarm: float, direction: Direction) -> int | None:
+    """Return a number of samples that shows a loss a little above what is claimed, if there is one."""
     samples = FEWEST
-    while samples < 10**15 and largest_bound(samples, alarm=alarm, direction=direction) <= claimed * 1.1:
+    while samples <= MOST:
+        if largest_bound(samples, alarm=alarm, direction=direction) > claimed * 1.1:
+            return samples
         samples *= 2
-    return samples
+    return None

@@ -75,7 +75,13 @@ def _case(line: AuditLine) -> list[str]:
         for item in line.report.findings
     )
     told = [_word(line.of_layer(layer)) for layer in LAYERS]
-    return [html.escape(line.about), html.escape(line.report.name), *numbers, *told, words or line.why]
+    return [
+        html.escape(line.about),
+        html.escape(line.report.name),
+        *numbers,
+        *told,
+        words or html.escape(line.why),
+    ]
 
 
 def _number(value: float | None) -> str:
@@ -114,7 +120,7 @@ def _fault(fault: FaultLine) -> list[str]:
     said = {
         True: "yes",
         False: '<span class="bad">NO</span>',
-        None: f'<span class="faint">{fault.why}</span>',
+        None: f'<span class="faint">{html.escape(fault.why)}</span>',
     }
     return [*map(html.escape, (fault.about, fault.name, fault.layer)), said[fault.caught]]
 

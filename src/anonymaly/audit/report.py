@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from anonymaly.audit.bound import exact_loss, loss_bound
+from anonymaly.audit.bound import exact_loss, loss_bound, rarest_seen
 from anonymaly.audit.case import Case
 from anonymaly.audit.fit import ACCEPTED, fit_integers, fit_outcomes
 from anonymaly.audit.ledger_trace import compare_ledgers
@@ -263,6 +263,9 @@ def _bound(case: Case, drawn: _Answers, count: int, alarm: float, power: float |
         return [Finding("bound", "loss", False, first if isinstance(first, str) else str(second))]
     bound = loss_bound(first[:count], second[:count], alarm=alarm, direction=case.direction)
     numbers = {"claimed": claimed, "at_least": bound.epsilon}
+    rarest = rarest_seen(bound.samples, claimed, alarm=alarm, direction=case.direction)
+    if rarest is not None:
+        numbers["one_in"] = rarest
     findings = [
         Finding("bound", "loss", not bound.violates(claimed), bound.finding(claimed), numbers=numbers)
     ]

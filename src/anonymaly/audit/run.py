@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
-from anonymaly.audit.faults import SYSTEM, PlantedFault, planted_faults
+from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
 from anonymaly.audit.listed import ListedCase
@@ -20,14 +20,14 @@ from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
 from anonymaly.audit.questions import AUDITED, audited
 from anonymaly.audit.rate import RateStep, audit_rate
 from anonymaly.audit.report import AuditReport, Finding, audit
-from anonymaly.audit.system.fault import Check
+from anonymaly.audit.system.fault import Check, LackingHere, Problems, found_as_it_is
 from anonymaly.core.progress import listening, tell
 from anonymaly.core.suggestions import guess
 from anonymaly.core.threads import worker_threads
 from anonymaly.errors import InputError
 
 TOTAL_ALARM = 1e-6  # of all bounds and fits of a run together
-# What is seen of ε on a tight pair, times the factor, is above ε: so large a violation is caught.
+# What is seen of ε on a tight pair, times the factor, is above ε: noise so much too small is caught.
 QUICK = AuditForm("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
 THOROUGH = AuditForm("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
 STREAM, SHARED = "stream", "all questions"
@@ -50,7 +50,7 @@ def audit_all(
     question : str, optional
         A question's name, "stream", or "all questions" for what all of them share; everything without it.
     thorough : bool
-        Whether to take as many samples as show a violation of 1.1 times ε, and to plant every fault.
+        Whether to take as many samples as show noise that is too small by 1.1, and to plant every fault.
     seed : int
         Makes the audit repeatable.
     workers : int, optional
@@ -70,6 +70,7 @@ def audit_all(
     steps, chances = _plan(question, thorough, seed)
     done = list(_carried_out(steps, (question, thorough, seed), workers or worker_threads()))
     faults = [item for item in done if isinstance(item, FaultLine)]
+    lines = [item for item in done if isinstance(item, AuditLine)]
     if postgres is not None:
         # Their databases are this process's own.
         given = {(item.about, item.name): item for item in planted_faults(postgres=postgres)}
@@ -77,9 +78,11 @@ def audit_all(
             _planted(given[item.about, item.name], run=True) if item.why == NEEDS_POSTGRES else item
             for item in faults
         ]
+        databases = {step.args[1]: step for step in _in_a_database(postgres)}
+        lines = [databases[item.report.name]() if item.why == NEEDS_POSTGRES else item for item in lines]
     return AuditRun(
         THOROUGH if thorough else QUICK,
-        tuple(item for item in done if isinstance(item, AuditLine)),
+        tuple(lines),
         tuple(faults),
         chances,
         time.perf_counter() - began,
@@ -94,7 +97,10 @@ def _plan(question: str | None, thorough: bool, seed: int) -> tuple[list[Step], 
     faults = [fault for fault in _faults(names) if fault.about in names]
     chosen = faults if thorough or question is not None else _one_of_each(faults)
     steps: list[Step] = [
-        *(partial(_case, name, item, form, chances, seed) for name, item in cases),
+        *(
+            partial(_told, name, "case", partial(_case, name, item, form, chances, seed))
+            for name, item in cases
+        ),
         *_shared(names),
         *(partial(_planted, fault, run=fault in chosen) for fault in faults),
     ]
@@ -206,11 +212,37 @@ def _half_the_noise(listed: ListedCase, thorough: bool, seed: int) -> Finding:
 
 def _shared(names: list[str]) -> Iterator[Step]:
     if STREAM in names:
-        yield lambda: AuditLine(STREAM, audit_stream(StreamCase()))
+        yield partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
     if SHARED in names:
-        yield _rates
+        yield partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
-            yield partial(_system, faults[0].layer, check)
+            layer = faults[0].layer
+            yield partial(_told, SHARED, layer, partial(_system, layer, check))
+        yield from _in_a_database(None)
+
+
+def _in_a_database(postgres: Callable[[], str] | None) -> Iterator[partial[AuditLine]]:
+    """Yield the layers that need a PostgreSQL database; without one they say so."""
+    for faults, check in IN_A_DATABASE:
+        name = f"{faults[0].layer} in PostgreSQL"
+
+        def found(check: Callable[[str], Problems] = check) -> Problems:
+            if postgres is None:
+                raise LackingHere(NEEDS_POSTGRES)
+            yield from check(postgres())
+
+        yield partial(_told, SHARED, name, partial(_system, name, found))
+
+
+def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
+    """Take an error of whatever is audited for a finding: it must not end the run, nor pass for nothing."""
+    try:
+        return step()
+    except LackingHere as problem:
+        return AuditLine(about, AuditReport(name, ()), why=str(problem))
+    except Exception as problem:
+        words = f"failed with {type(problem).__name__}: {problem}"
+        return AuditLine(about, AuditReport(name, (Finding(name, "as it is", False, words),)))
 
 
 def _rates() -> AuditLine:
@@ -220,10 +252,7 @@ def _rates() -> AuditLine:
 
 
 def _system(layer: str, check: Check) -> AuditLine:
-    try:
-        problems = list(check())
-    except InputError as problem:  # a program that this layer needs is not there
-        return AuditLine(SHARED, AuditReport(layer, ()), why=str(problem))
+    problems = found_as_it_is(check)
     words = "; ".join(problems[:3]) or "no violation found"
     return AuditLine(SHARED, AuditReport(layer, (Finding(layer, "as it is", not problems, words),)))
 
@@ -252,7 +281,7 @@ def _planted(fault: PlantedFault, *, run: bool) -> FaultLine:
         return FaultLine(fault.about, fault.name, fault.layer, None, "planted in the thorough form")
     try:
         return FaultLine(fault.about, fault.name, fault.layer, fault.is_rejected())
-    except InputError as problem:
+    except LackingHere as problem:
         return FaultLine(fault.about, fault.name, fault.layer, None, str(problem))
     except Exception as problem:  # it no longer fits into what it shall break, and so tests nothing
         why = f"failed with {type(problem).__name__} instead of being seen"

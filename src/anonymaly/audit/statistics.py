@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 Statistic = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]  # a name, and its values on either table
 
+FIFTH = 5  # one answer in so many chooses, and has alone a say in what is looked at
 MOST_OUTCOMES = 1000
 NUMBERS = "iufb"  # the kinds of arrays whose values have an order
 DIGITS = 53  # of a double
+OTHER = "another"
 NO_BIT = 2000  # of zero, infinity and NaN: above every bit of a double
 
 
@@ -22,7 +24,7 @@ def statistics_of(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[St
 
     Examples
     --------
-    >>> [name for name, *_ in statistics_of(np.array([[1, 2], [3, 4]]), np.array([[1, 2], [5, 6]]))]
+    >>> [name for name, *_ in statistics_of(np.array([[1, 2]] * 5), np.array([[5, 6]] * 5))]
     ['part 1', 'part 2', 'combination', 'sum', 'part 2 - part 1']
     """
     if one.ndim == 1:
@@ -30,11 +32,9 @@ def statistics_of(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[St
         return
     for place in range(one.shape[1]):
         yield from _of_column(f"part {place + 1}", one[:, place], other[:, place])
-    _, rows = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    rows = rows.ravel()
-    if rows.max() < MOST_OUTCOMES:
-        # As text, because the numbers of combinations have no order of their own.
-        yield "combination", rows[: len(one)].astype(str), rows[len(one) :].astype(str)
+    combinations = _combinations(one, other)
+    if combinations is not None:
+        yield "combination", *combinations
     if one.dtype.kind in NUMBERS and one.shape[1] > 1:
         # Parts that share noise, or are each noised as if they were alone, betray themselves together.
         wide = float if one.dtype.kind == "f" else np.int64
@@ -42,6 +42,22 @@ def statistics_of(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[St
         yield "sum", one.sum(axis=1), other.sum(axis=1)
         for place in range(1, one.shape[1]):
             yield f"part {place + 1} - part 1", one[:, place] - one[:, 0], other[:, place] - other[:, 0]
+
+
+def _combinations(
+    one: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """Return which row each answer is, if those that choose have few; what only others have is OTHER."""
+    cut = len(one) // FIFTH
+    known = np.unique(np.concatenate([one[:cut], other[:cut]]), axis=0)
+    if not 0 < len(known) <= MOST_OUTCOMES:
+        return None
+    every, places = np.unique(np.concatenate([known, one, other]), axis=0, return_inverse=True)
+    # As text, because the numbers of combinations have no order of their own.
+    names = np.full(len(every), OTHER, dtype=f"<U{len(OTHER)}")
+    names[places.ravel()[: len(known)]] = np.arange(1, len(known) + 1).astype(str)
+    said = names[places.ravel()[len(known) :]]
+    return said[: len(one)], said[len(one) :]
 
 
 def _of_column(name: str, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Iterator[Statistic]:

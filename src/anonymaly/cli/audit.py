@@ -11,7 +11,7 @@ from rich.table import Table
 
 from anonymaly.cli.output import AsJson, err, out, plain, progress_bar, say, say_json
 from anonymaly.core.extras import require
-from anonymaly.core.files import appearing
+from anonymaly.core.files import appearing, why_not_written
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,12 @@ def audit(
     except KeyboardInterrupt:
         err.print("interrupted; an audit spends nothing, and what it found so far is lost")
         raise typer.Exit(130) from None
+    if as_json:
+        say_json(run.to_dict())
+    else:
+        _show(run)
     if html is not None:
+        # After all was said: a disk that fails now must not take hours of findings with it.
         try:
             with appearing(html) as file:
                 file.write(to_page(run).encode())
@@ -60,11 +65,7 @@ def audit(
                 field="html",
                 next_step="Name another file.",
             ) from None
-    if as_json:
-        say_json(run.to_dict())
-    else:
-        _show(run)
-        if html is not None:
+        if not as_json:
             say(f"the same with pictures: {html}")
     if not run.passed:
         raise typer.Exit(1)
@@ -75,8 +76,9 @@ def _check_page(page: Path) -> None:
     require("report", "--html")
     if page.suffix.lower() not in (".html", ".htm"):
         raise InputError("must end in .html", field="html", next_step="Name such a file.")
-    if not page.parent.is_dir():
-        raise InputError(f"there is no folder {page.parent}", field="html", next_step="Make it first.")
+    problem = why_not_written(page)
+    if problem is not None:
+        raise InputError(problem, field="html", next_step="Name another file.")
 
 
 def _show(run: AuditRun) -> None:

@@ -8,6 +8,7 @@ the process when two Python threads enter it at once. Both would be fatal in a s
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -21,7 +22,16 @@ Result = TypeVar("Result")
 
 # numba compiles in one thread at a time; a child could never compile if it were born meanwhile.
 _LOCK: Any = global_compiler_lock
-at_fork("compiler", before=_LOCK.acquire, in_parent=_LOCK.release, in_child=_LOCK.release)
+
+
+def _after_in_child() -> None:
+    if _LOCK._lock._is_owned():  # also by a compilation that forks
+        _LOCK.release()
+    else:
+        _LOCK._lock = threading.RLock()
+
+
+at_fork("compiler", before=_LOCK.acquire, in_parent=_LOCK.release, in_child=_after_in_child)
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -166,7 +166,10 @@ def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:
             descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
             try:
                 _lock(descriptor, wait=False)
-                path.unlink()
+                try:
+                    path.unlink()
+                finally:
+                    _unlock(descriptor)  # the file's maker may be waiting for it
             finally:
                 os.close(descriptor)
 
@@ -175,6 +178,13 @@ def _lock(descriptor: int, *, wait: bool) -> None:
     """Lock an open file until it is closed, by whatever end of its process."""
     if fcntl is not None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+def _unlock(descriptor: int) -> None:
+    """Unlock an open file before it is closed: a child of a fork may have inherited it."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager

@@ -3,18 +3,21 @@
 
 That thread does not exist in the child, so the child would wait for ever. All that must be waited for is
 named here, in the one order in which threads take several of them: a thread that reads a table may compile a
-function meanwhile, and nobody holds anything else while at the ledger.
+function meanwhile, one at the ledger may move its anchor, and nobody else holds two of them.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-Place = Literal["table", "compiler", "ledger", "journal"]
-ORDER: tuple[Place, ...] = ("table", "compiler", "ledger", "journal")
+from anonymaly.core.held_signals import HeldSignals
+
+Place = Literal["table", "compiler", "ledger", "anchor", "journal"]
+ORDER: tuple[Place, ...] = ("table", "compiler", "ledger", "anchor", "journal")
 
 
 class _Hooks(NamedTuple):
@@ -24,8 +27,9 @@ class _Hooks(NamedTuple):
 
 
 _hooks: dict[Place, _Hooks] = {}
-_taken: list[_Hooks] = []  # by the fork under way
-_ONE_FORK = threading.RLock()
+_taken: list[Callable[[], object]] = []  # what the fork under way calls in the parent, last first
+_one_fork = threading.RLock()
+_signals = HeldSignals()
 
 
 def at_fork(
@@ -39,32 +43,40 @@ def at_fork(
 
     Parameters
     ----------
-    place : {"table", "compiler", "ledger", "journal"}
+    place : {"table", "compiler", "ledger", "anchor", "journal"}
         What is waited for.
     before, in_parent, in_child : callable
-        Must not raise: nobody is there to see it.
+        Must not raise: nobody is there to see it. ``in_child`` makes new locks, whether or not ``before``
+        came to its end.
     """
     _hooks[place] = _Hooks(before, in_parent, in_child)
 
 
 def _before() -> None:
-    _ONE_FORK.acquire()
+    _signals.hold(sys._getframe(1))
+    _one_fork.acquire()
+    _taken.append(_one_fork.release)
     for place in ORDER:
         if place in _hooks:
             _hooks[place].before()
-            _taken.append(_hooks[place])
+            _taken.append(_hooks[place].in_parent)
 
 
 def _in_parent() -> None:
     while _taken:
-        _taken.pop().in_parent()
-    _ONE_FORK.release()
+        _taken.pop()()
+    _signals.deliver()
 
 
 def _in_child() -> None:
-    while _taken:
-        _taken.pop().in_child()
-    _ONE_FORK.release()
+    # All of them, whatever was taken: what waited may have failed, and the child must not wait for ever.
+    global _one_fork  # noqa: PLW0603
+    _taken.clear()
+    for place in reversed(ORDER):
+        if place in _hooks:
+            _hooks[place].in_child()
+    _one_fork = threading.RLock()
+    _signals.drop()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork

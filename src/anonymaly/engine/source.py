@@ -26,7 +26,8 @@ from anonymaly.engine.files import (
 )
 from anonymaly.engine.frames import is_ibis_table, to_arrow
 from anonymaly.engine.reading import Reading
-from anonymaly.engine.statements import EngineFailure, collect, one_at_a_time
+from anonymaly.engine.statements import EngineFailure, collect
+from anonymaly.engine.turns import one_at_a_time
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:

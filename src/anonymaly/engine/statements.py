@@ -7,42 +7,15 @@ literal removed.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from anonymaly.core.forks import at_fork
+from anonymaly.engine.turns import one_at_a_time, take_turn
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow as pa
-
-# A connection serves one thread at a time: two at once hang or fail, and a failed question stays charged.
-_LOCK = threading.RLock()
-
-
-def _before_fork() -> None:
-    # The child has a copy of the engine: one that is in the middle of a statement would wait for ever.
-    _LOCK.acquire()
-
-
-def _after_in_parent() -> None:
-    _LOCK.release()
-
-
-def _after_in_child() -> None:
-    # A fresh one, whatever this thread held of it.
-    global _LOCK  # noqa: PLW0603
-    _LOCK = threading.RLock()
-
-
-at_fork("table", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)
-
-
-def one_at_a_time() -> AbstractContextManager[bool]:
-    """Return the lock that must be held while an engine's connection is used."""
-    return _LOCK
 
 
 class EngineFailure(Exception):
@@ -70,10 +43,11 @@ def collect(expression: ir.Expr) -> pa.Table:
 def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
     """Run an expression and yield the result in batches, so that it need not fit in memory at once.
 
-    No other statement runs until the last batch is taken or the iterator is closed.
+    No other thread's statement runs until the last batch is taken or the iterator is closed, by whomever.
     """
+    lock, noted = take_turn()
     try:
-        with one_at_a_time(), closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
+        with lock, noted, closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
             yield from batches
     except (Exception, KeyboardInterrupt) as problem:
         _stop_if_interrupted(problem, expression)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymaly.core.files import PartialFile
+from anonymaly.core.forks import at_fork
 from anonymaly.errors import LedgerBehindAnchor, LedgerError
 from anonymaly.ledger.records import Head
 
@@ -184,14 +186,14 @@ class Anchor:
         # On a file of its own, because the anchor itself is replaced. The lock ends with the process.
         lock = self._path.with_name(self._path.name + ".lock")
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(lock, flags, 0o600)
-        try:
-            if sys.platform != "win32":
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            with suppress(OSError):  # the lock ends with the process at the latest, and nothing is lost
-                os.close(descriptor)
+        with _one_writer:
+            descriptor = os.open(lock, flags, 0o600)
+            try:
+                if sys.platform != "win32":
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                _unlock(descriptor)
 
 
 def behind(problem: str) -> LedgerBehindAnchor:
@@ -199,5 +201,37 @@ def behind(problem: str) -> LedgerBehindAnchor:
     return LedgerBehindAnchor(problem, field="anchor", next_step=_NEXT_STEP)
 
 
+def _unlock(descriptor: int) -> None:
+    """Let go of a file's lock; it ends with the process at the latest, and nothing is lost meanwhile."""
+    try:
+        if sys.platform != "win32":
+            with suppress(OSError):
+                # A child that inherited the descriptor would keep the lock through a close.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
 def _place(anchored: Anchored) -> tuple[int, int]:
     return anchored.head.epoch, anchored.head.seq
+
+
+# A fork waits until no thread is writing: its child would have the lock for as long as it lives.
+_one_writer = threading.RLock()
+
+
+def _before_fork() -> None:
+    _one_writer.acquire()
+
+
+def _after_in_parent() -> None:
+    _one_writer.release()
+
+
+def _after_in_child() -> None:
+    global _one_writer  # noqa: PLW0603
+    _one_writer = threading.RLock()
+
+
+at_fork("anchor", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)

@@ -87,7 +87,8 @@ class Session:
         self._gate = threading.Lock()
         self._process = os.getpid()
         self._closed = False
-        _sessions.add(self)
+        with _listing:
+            _sessions.add(self)
 
     def read(
         self,
@@ -224,19 +225,19 @@ class Session:
         self._process = os.getpid()
         self._gate.release()
 
+    def renew_gate(self) -> None:
+        """Open the gate in a child, whatever thread of its parent was in it."""
+        self._gate = threading.Lock()
+
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+_listing = threading.RLock()  # held by a fork from its first session on, so that no other is opened meanwhile
 
 
 def open_sessions() -> list[Session]:
     """Return the sessions of this process that are not closed."""
-    return [session for session in _all_sessions() if not session.closed]
-
-
-def _all_sessions() -> list[Session]:
-    while True:
-        with suppress(RuntimeError):  # another thread opened one at this moment
-            return list(_sessions)
+    with _listing:
+        return [session for session in list(_sessions) if not session.closed]
 
 
 _abandoned: list[sa.Pool] = []
@@ -244,7 +245,8 @@ _forking: list[Session] = []
 
 
 def _before_fork() -> None:
-    for session in _all_sessions():
+    _listing.acquire()
+    for session in list(_sessions):
         session.before_fork()
         _forking.append(session)
 
@@ -254,4 +256,17 @@ def _after_fork() -> None:
         _forking.pop().after_fork()
 
 
-at_fork("ledger", before=_before_fork, in_parent=_after_fork, in_child=_after_fork)
+def _after_in_parent() -> None:
+    _after_fork()
+    _listing.release()
+
+
+def _after_in_child() -> None:
+    global _listing  # noqa: PLW0603
+    _after_fork()
+    for session in list(_sessions):
+        session.renew_gate()
+    _listing = threading.RLock()
+
+
+at_fork("ledger", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)

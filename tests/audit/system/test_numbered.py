@@ -11,17 +11,20 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
 
 from anonymaly.ask.store import Store
+from anonymaly.audit.system import numbered
 from anonymaly.audit.system.call_operations import clock_operations
-from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.file_operations import file_operations
-from anonymaly.audit.system.invariants import asked_again, everything_in
+from anonymaly.audit.system.invariants import AskOutcome, asked_again, everything_in
 from anonymaly.audit.system.numbered import (
     Elsewhere,
+    FaultRun,
     Place,
     count_operations,
     fault_of,
@@ -29,7 +32,7 @@ from anonymaly.audit.system.numbered import (
     run,
     some_numbers,
 )
-from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, numbered_problems
+from anonymaly.audit.system.numbered_faults import NUMBERED_FAULTS, ONE_KIND, numbered_problems
 from anonymaly.audit.system.operations import ErrorName, Kind, NumberedFault, Operations
 from anonymaly.audit.system.setting import NAME, AskSetting, Backend, TableSource, settings_of_all_questions
 from anonymaly.audit.system.sqlite_sync import sqlite_operations
@@ -128,9 +131,58 @@ def test_want_of_memory_in_whatever_handles_rows_breaks_no_promise(setting: AskS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", NUMBERED_FAULTS, ids=lambda fault: fault.name)
+def test_the_layer_finds_nothing_where_nothing_is_planted() -> None:
+    assert found_as_it_is(numbered_problems) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fault", [it for it in NUMBERED_FAULTS if it not in ONE_KIND.values()], ids=lambda fault: fault.name
+)
 def test_what_a_fault_brings_to_light_is_rejected(fault: SystemFault) -> None:
     assert fault.is_rejected(numbered_problems)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ONE_KIND)
+def test_each_kind_of_operation_shows_a_fault(kind: Kind) -> None:
+    with ONE_KIND[kind].planted(), closing(numbered_problems(kinds=[kind])) as problems:
+        assert next(problems, None) is not None
+
+
+def test_operations_that_are_not_heard_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, seam in (
+        ("file", "file_operations"),
+        ("sqlite", "sqlite_operations"),
+        ("clock", "clock_operations"),
+    ):
+        monkeypatch.setattr(numbered, seam, lambda *arguments: nullcontext())
+        with closing(numbered_problems(kinds=[kind])) as problems:
+            assert next(problems, "").startswith(f"0 operations of the kind {kind} were heard")
+
+
+def test_files_are_heard_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "real")
+    for folder, used in ((link, link), (link, tmp_path / "real"), (tmp_path / "real", tmp_path / "real")):
+        heard = Operations()
+        with file_operations(heard, [folder]):
+            (used / "file").write_bytes(b"bytes")
+            (tmp_path / "real-other").write_bytes(b"bytes")
+        assert heard.names == ["open", "file.write", "file.close"]
+
+
+def test_a_fault_that_strikes_on_one_table_alone_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = AskOutcome("LedgerError", "refused")
+    answered = AskOutcome("an answer", "1")
+
+    def ran(*arguments: object, neighbour: bool, **named: object) -> FaultRun:
+        outcome, hit = (answered, None) if neighbour else (failed, "open")
+        return FaultRun(outcome, [], [], hit, "", [])
+
+    monkeypatch.setattr(numbered, "run", ran)
+    assert len(list(problems_of(AskSetting(), "file", 300))) == 1
 
 
 def test_the_same_place_is_the_same_fault() -> None:

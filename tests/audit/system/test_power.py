@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 from anonymaly.audit.system.disk import TOP, watched
-from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.power import POWER_FAULTS, power_moments, power_problems
+from anonymaly.audit.system.power_sensor import sensor_cuts
 from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core.files import appearing, make_folder, sync_folder
 from anonymaly.errors import InputError
@@ -24,7 +26,7 @@ def listening() -> None:
 
 @pytest.mark.slow
 def test_a_power_cut_at_any_moment_loses_neither_a_charge_nor_an_answer() -> None:
-    assert list(power_problems()) == []
+    assert found_as_it_is(power_problems) == []
 
 
 @pytest.mark.parametrize("fault", POWER_FAULTS, ids=lambda fault: fault.name)
@@ -80,3 +82,30 @@ def test_a_file_that_is_written_after_its_sync_is_left_as_it_was_then(tmp_path: 
         (root / "file").write_bytes(b"second")
         disk.image().restore(left)
     assert (left / "file").read_bytes() == b"first"
+
+
+def test_a_part_of_what_was_not_synced_may_be_left_and_the_same_part_by_the_same_seed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    found = []
+    with watched(root) as disk:
+        with appearing(root / "durable") as file:
+            file.write(b"first")
+        (root / "durable").write_bytes(b"second")
+        (root / "unsynced").write_bytes(b"bytes")
+        for seed in [*range(20), *range(20)]:
+            left = tmp_path / f"left {len(found)}"
+            left.mkdir()
+            disk.image(random.Random(seed)).restore(left)
+            found.append({path.name: path.read_bytes() for path in left.iterdir()})
+    assert found[:20] == found[20:]
+    assert {names["durable"] for names in found} == {b"first", b"second"}
+    assert {names.get("unsynced") for names in found} == {None, b"", b"bytes"}
+
+
+def test_the_power_is_cut_after_every_step_of_a_sensor(tmp_path: Path) -> None:
+    cuts = sensor_cuts(tmp_path)
+    steps = [cut.after for cut in cuts]
+    for step in ("handed over a batch", "synced journal/room.journal-wal", "synced ledger/room.ledger-wal"):
+        assert step in steps
+    assert (cuts[-1].readings, len(cuts[-1].told)) == (5, 6)

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from anonymaly.audit.system.fault import replaced
+from anonymaly.audit.system.power import POWER_FAULTS
 from anonymaly.audit.system.power_stories import stories, story_cuts, story_problems
 from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core import files
 from anonymaly.errors import InputError
 
-STRIDE = 9  # in the tests; `benchmarks/faults_by_number.py` cuts after every step
+STRIDE = (
+    15  # in the tests, with two images after each cut; `benchmarks/faults_by_number.py` cuts after every step
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,3 +43,13 @@ def test_a_story_is_cut_after_each_thing_that_it_reports(tmp_path: Path) -> None
 def test_a_release_whose_name_is_not_on_the_disk_in_time_is_noticed() -> None:
     with replaced(files, "sync_folder", lambda path: None):
         assert any("was released, and is lost" in problem for problem in story_problems("ask share-sample"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["secret not synced", "name of the secret not synced", "anchor written once"]
+)
+def test_a_story_after_whose_cut_an_answer_is_not_found_again_is_noticed(name: str) -> None:
+    (fault,) = [it for it in POWER_FAULTS if it.name == name]
+    with fault.planted():
+        assert any(story_problems("raise"))

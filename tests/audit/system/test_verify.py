@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import pytest
 
-from anonymaly.audit.system.fault import SystemFault
+from anonymaly.audit.system.fault import SystemFault, found_as_it_is
+from anonymaly.audit.system.setting import emptied
 from anonymaly.audit.system.verify import DATABASE_FAULTS, VERIFY_FAULTS, database_problems, verify_problems
 
 
 def test_every_damage_to_a_ledger_in_a_file_and_to_stored_answers_is_seen() -> None:
-    assert list(verify_problems()) == []
+    assert found_as_it_is(verify_problems) == []
 
 
 def test_every_damage_to_a_ledger_in_a_database_is_seen(postgres: str) -> None:
@@ -24,4 +25,4 @@ def test_a_check_that_does_not_see_a_damage_is_rejected(fault: SystemFault) -> N
 def test_a_check_that_does_not_see_a_damage_in_a_database_is_rejected(
     fault: SystemFault, postgres: str
 ) -> None:
-    assert fault.is_rejected(lambda: database_problems(postgres))
+    assert fault.is_rejected(lambda: database_problems(emptied(postgres)))

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +17,12 @@ import pytest
 from anonymaly.errors import LedgerError
 from anonymaly.ledger import Ledger
 from anonymaly.stream import Sensor
+from anonymaly.stream.protocol.journal import Journal, _journals
 from anonymaly.stream.protocol.messages import Readings
+from tests.children import born_while_another_opens
 from tests.stream.protocol.parties import ROOM
 
+HANGS = 60  # seconds after which a child that waits for ever is killed
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
@@ -30,6 +36,7 @@ def in_child(work: Callable[[], object]) -> bool:
     """Do something in a forked child; say whether it went well."""
     child = os.fork()
     if child == 0:
+        signal.alarm(HANGS)
         status = 1
         try:
             work()
@@ -69,6 +76,44 @@ def test_a_forked_child_cannot_send_and_its_parent_goes_on(tmp_path: Path) -> No
         assert [item.message for item in sensor.resume()] == [item.message for item in first + second]
     with open_sensor(tmp_path) as again:
         assert again.accepted == 2
+
+
+def test_a_child_born_while_another_thread_sends_is_refused_and_does_not_wait(tmp_path: Path) -> None:
+    with open_sensor(tmp_path) as sensor:
+        held, done = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with sensor._one_send:  # as in the middle of a send
+                held.set()
+                done.wait()
+
+        def send_in_child() -> None:
+            for use in (lambda: sensor.send([21.0]), sensor.flush):
+                with pytest.raises(LedgerError, match="process that opened it"):
+                    use()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        held.wait()
+        try:
+            assert in_child(send_in_child)
+        finally:
+            done.set()
+            thread.join()
+        sensor.send([20.0])
+
+
+def test_a_journal_opened_while_a_fork_waits_for_another_is_not_inherited_shut(tmp_path: Path) -> None:
+    @contextmanager
+    def in_use(journal: Journal) -> Iterator[None]:
+        with journal, journal._lock:
+            yield
+
+    def free() -> bool:
+        return all(known._lock.acquire(timeout=1) for known in list(_journals))
+
+    first = in_use(Journal(tmp_path / "a", "owner"))
+    assert born_while_another_opens(first, lambda: in_use(Journal(tmp_path / "b", "owner")), free)
 
 
 def test_a_journal_is_still_held_after_a_fork(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 """What a power cut would leave of a folder: what was brought to the disk, and nothing else.
 
 Until a file is synced, the operating system may hold what was written to it in memory alone; until a folder
-is synced, also which names are in it. Here all of that is lost. A real disk may have saved a part.
+is synced, also which names are in it. Here either all of that is lost, or a part that is drawn by a seed:
+each name as it is now or as it was synced, and each file with its bytes of now or those that were synced.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,24 +53,33 @@ class Disk:
         # A descriptor of each file, so that no number is given to a second file. They are closed at the end
         # alone: closing any descriptor of a file drops the locks that SQLite has on it.
         self._held: dict[int, int] = {}
+        self._order: dict[int, int] = {}  # in which they were first seen, which repeats, as numbers do not
 
-    def image(self) -> Image:
-        """Return what would be left if the power were cut now."""
-        return Image(dict(self._names), dict(self._contents))
+    def image(self, draw: random.Random | None = None) -> Image:
+        """Return what a power cut would leave now: what was synced, and what is drawn of the rest."""
+        names, contents = dict(self._names), dict(self._contents)
+        if draw is None:
+            return Image(names, contents)
+        folders = {Path(folder).relative_to(self._root) for folder, _, _ in os.walk(self._root)}
+        for place in sorted(folders | names.keys()):
+            synced = names.get(place, {})
+            now = self._names_in(self._root / place) if place in folders else {}
+            kept = {name: draw.choice((synced, now)) for name in sorted({*synced, *now})}
+            names[place] = {name: state[name] for name, state in kept.items() if name in state}
+        for number in sorted(self._held, key=self._order.__getitem__):
+            if draw.random() < 1 / 2:
+                contents[number] = self._bytes_of(number)
+        return Image(names, contents)
 
     def sync_folder(self, folder: Path) -> None:
         """Take note that a folder's names are on the disk."""
         place = folder.relative_to(self._root)
-        self._names[place] = {
-            entry.name: None if entry.is_dir(follow_symlinks=False) else self._hold(Path(entry.path))
-            for entry in os.scandir(folder)
-        }
+        self._names[place] = self._names_in(folder)
         self._changed(f"synced the folder {place}")
 
     def sync_file(self, number: int, path: Path) -> None:
         """Take note that the bytes of a file that is held are on the disk."""
-        descriptor = self._held[number]
-        self._contents[number] = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        self._contents[number] = self._bytes_of(number)
         self._changed(f"synced {path.relative_to(self._root)}")
 
     def hear_descriptor(self, descriptor: int) -> None:
@@ -101,9 +112,20 @@ class Disk:
         while self._held:
             os.close(self._held.popitem()[1])
 
+    def _names_in(self, folder: Path) -> Names:
+        return {
+            entry.name: None if entry.is_dir(follow_symlinks=False) else self._hold(Path(entry.path))
+            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
+        }
+
+    def _bytes_of(self, number: int) -> bytes:
+        descriptor = self._held[number]
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+
     def _hold(self, path: Path) -> int:
         number = path.lstat().st_ino
         if number not in self._held:
+            self._order[number] = len(self._order)
             self._held[number] = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         return number
 

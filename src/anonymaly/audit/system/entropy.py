@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.ask import reader
+from anonymaly.ask import reader, secret
 from anonymaly.ask.curator import Curator
+from anonymaly.ask.secret import SecretFile
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.noise import Noise
 from anonymaly.questions.count.query import Count
@@ -36,7 +37,9 @@ KEY = 32  # bytes
 THREADS = 8
 DRAWS_OF_A_THREAD = 4
 ANSWERS = 3
-EPSILON = "0.000001"  # so small that two draws are hardly ever equal
+# So small that all answers of two accounts are equal by chance once in 10^19. Of the draws below `choose` is
+# the likeliest to be equal: twice, once in a million. The bytes are scripted, so that it is always or never.
+EPSILON = "0.000001"
 
 _HALF, _ZEROS = Fraction(1, 2), np.zeros(1000, np.int64)
 DRAWS: Mapping[str, Callable[[Noise], Any]] = {
@@ -55,6 +58,10 @@ DRAWS: Mapping[str, Callable[[Noise], Any]] = {
 _MAKERS = {"system", "seeded", "keyed"}  # what makes noise, and draws none
 
 
+def _scripted_bytes(script: str, call: int, size: int) -> bytes:
+    return hashlib.shake_256(f"{script} {call}".encode()).digest(size)
+
+
 @contextmanager
 def scripted(script: str) -> Iterator[list[int]]:
     """Have ``os.urandom`` follow a script; yield how many bytes each call asked for."""
@@ -63,7 +70,7 @@ def scripted(script: str) -> Iterator[list[int]]:
 
     def urandom(size: int) -> bytes:
         asked.append(size)
-        return hashlib.shake_256(f"{script} {next(calls)}".encode()).digest(size)
+        return _scripted_bytes(script, next(calls), size)
 
     with replaced(os, "urandom", urandom):
         yield asked
@@ -77,7 +84,7 @@ def entropy_problems() -> Problems:
     >>> list(entropy_problems())
     []
     """
-    for check in (_of_draws, _of_threads, _of_forks, _of_questions):
+    for check in (_of_draws, _of_threads, _of_forks, _of_questions, _of_secrets):
         yield from check()
 
 
@@ -169,6 +176,21 @@ def _of_questions() -> Iterator[str]:
         yield "a question's answer does not depend on the system's bytes"
 
 
+def _of_secrets() -> Iterator[str]:
+    """Make an owner's secret, which hides whom a question was about: it must be the system's bytes."""
+    made = {state: _drawn(_secret, "first", state=state) for state in (1, 2)}
+    key, asked = made[1]
+    if made[1] != made[2]:
+        yield "the owner's secret depends on more than the system's bytes"
+    if key not in [_scripted_bytes("first", call, KEY) for call in range(len(asked))]:
+        yield "the owner's secret is not what the system's bytes are"
+
+
+def _secret(_: Noise) -> bytes:
+    with TemporaryDirectory() as folder:
+        return SecretFile(Path(folder, "patients.secret")).begin().key
+
+
 def _answers(_: Noise) -> list[Any]:
     with TemporaryDirectory() as folder:
         curator = Curator(
@@ -224,4 +246,14 @@ ENTROPY_FAULTS: tuple[SystemFault, ...] = (
     SystemFault("one key for all draws", "entropy", _keyed_by(_kept)),
     SystemFault("short key", "entropy", _keyed_by(lambda: lambda: os.urandom(8) * 4)),
     SystemFault("seeded noise for questions", "entropy", _seeded_for_questions),
+    SystemFault(
+        "an owner's secret from the Mersenne Twister",
+        "entropy",
+        lambda: replaced(secret, "fresh_key", lambda: random.randbytes(KEY)),
+    ),
+    SystemFault(
+        "an owner's secret from a Mersenne Twister seeded by the system",
+        "entropy",
+        lambda: replaced(secret, "fresh_key", _stretched()),
+    ),
 )

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from anonymaly.errors import InputError
+
 SystemLayer = Literal[
     "entropy",
     "power cut",
@@ -23,6 +25,20 @@ SystemLayer = Literal[
 ]
 Problems = Generator[str]  # violations in words, each told when it is found
 Check = Callable[[], Problems]
+
+
+class LackingHere(InputError):
+    """This machine lacks what a layer needs, so that it cannot run; nothing under audit raises it."""
+
+
+def found_as_it_is(check: Check) -> list[str]:
+    """Return what a layer's check finds where nothing is planted."""
+    found = list(check())
+    _RED[check] = bool(found)
+    return found
+
+
+_RED: dict[Check, bool] = {}  # whether a check finds something where nothing is planted
 
 
 @dataclass(frozen=True)
@@ -51,9 +67,14 @@ class SystemFault:
     planted: Callable[[], AbstractContextManager[None]]
 
     def is_rejected(self, check: Check) -> bool:
-        """Say whether a layer's check finds a violation while the fault is there."""
+        """Say whether a layer's check finds a violation while the fault is there, and none without it."""
         with self.planted(), closing(check()) as problems:
-            return next(problems, None) is not None
+            if next(problems, None) is None:
+                return False
+        if check not in _RED:
+            with closing(check()) as problems:
+                _RED[check] = next(problems, None) is not None
+        return not _RED[check]
 
 
 @contextmanager

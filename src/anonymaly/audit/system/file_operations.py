@@ -66,7 +66,8 @@ class _Folders:
     """Tells the files that are watched, by their path or by a descriptor of them."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self._prefixes = tuple(str(folder.resolve()) for folder in folders)
+        # Resolved now: doing so for a path would itself look at files. A path may be written either way.
+        self._places = {place for it in folders for place in (os.path.abspath(it), str(it.resolve()))}
         self.descriptors: set[int] = set()
 
     def hold(self, place: Any) -> bool:
@@ -74,7 +75,8 @@ class _Folders:
             return place in self.descriptors
         if not isinstance(place, str | bytes | os.PathLike):
             return False
-        return os.path.abspath(os.fsdecode(place)).startswith(self._prefixes)
+        path = os.path.abspath(os.fsdecode(place))
+        return path in self._places or path.startswith(tuple(it + os.sep for it in self._places))
 
 
 @contextmanager

@@ -11,15 +11,19 @@ import io
 import json
 import logging
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from anonymaly.ask import reader
 from anonymaly.ask.answer import Answer
+from anonymaly.ask.binding import Binding
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.reader import Reader
 from anonymaly.audit.system.fault import replaced
@@ -30,6 +34,8 @@ from anonymaly.ledger import Ledger
 from anonymaly.noise import Noise
 
 Phase = Literal["before", "charging", "drawing", "ending"]
+# A thread that works uses the processor, however busy that is; one that waits for a lock does not.
+IDLE_SECONDS, AT_WORK = 10, 0.01
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,9 @@ class Witness:
     operations: Operations
     seed: int = 0
     phase: Phase = "before"
-    draws: int = 0
+    draws: int = 0  # how often rows were read
+    answers: int = 0  # how often a question went through its stages
+    sources: int = 0  # of noise that were made
     values: set[str] = field(default_factory=set)  # that were handed over
     problems: list[str] = field(default_factory=list)
     output: io.StringIO = field(default_factory=io.StringIO)
@@ -88,12 +96,17 @@ class Witness:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look on while the block runs."""
-        draw, reserve, commit, fail = Reader._draw, Ledger.reserve, Ledger.commit, Ledger.fail
+        draw, answer = Reader._draw, Binding.answer
+        reserve, commit, fail = Ledger.reserve, Ledger.commit, Ledger.fail
 
         def drawn(*arguments: Any) -> Any:
             self.phase = "drawing"
             self._note_draw()
             return draw(*arguments)
+
+        def answered(*arguments: Any) -> Any:
+            self.answers += 1
+            return answer(*arguments)
 
         def beginning(phase: Phase, really: Callable[..., Any]) -> Callable[..., Any]:
             def call(*arguments: Any, **named: Any) -> Any:
@@ -107,6 +120,7 @@ class Witness:
         with ExitStack() as stack:
             for owner, name, new in (
                 (Reader, "_draw", drawn),
+                (Binding, "answer", answered),
                 (Ledger, "reserve", beginning("charging", reserve)),
                 (Ledger, "commit", beginning("ending", commit)),
                 (Ledger, "fail", beginning("ending", fail)),
@@ -126,11 +140,20 @@ class Witness:
     def ask(self, curator: Curator) -> AskOutcome:
         """Ask, and compare an answer with the ledger as it stands when the answer is handed over."""
         self.phase = "before"
+        before = self._made()
         try:
             answer = curator.ask(self.setting.query)
         except BaseException as problem:
             self.pass_on(problem)
             return AskOutcome.of_error(problem)
+        finally:
+            made = [now - then for now, then in zip(self._made(), before, strict=True)]
+            if max(made) > 1:
+                read, answered, drawn = made
+                self.problems.append(
+                    f"one ask read rows {read} times, went through its stages {answered} times, "
+                    f"and made noise {drawn} times"
+                )
         outcome = AskOutcome.of(answer)
         self.values.add(outcome.words)
         with self.operations.unheard():
@@ -140,6 +163,9 @@ class Witness:
         if len(self.values) > 1:
             self.problems.append(f"{len(self.values)} answers were handed over under one charge")
         return outcome
+
+    def _made(self) -> tuple[int, int, int]:
+        return self.draws, self.answers, self.sources
 
     def pass_on(self, problem: BaseException) -> None:
         """Raise what stops the audit itself: an interrupt that nobody planted."""
@@ -167,6 +193,7 @@ class _Seeded:
         self._witness = witness
 
     def system(self) -> Noise:
+        self._witness.sources += 1
         return Noise.seeded(1000 * self._witness.seed + self._witness.draws)
 
 
@@ -209,10 +236,28 @@ def _violations(
     later = []
     unverified: list[str] = []
     with witness.watching():
-        if curator is not None:
-            later.append(("in the same process", witness.ask(curator)))
-            curator.close()
-        later.append(("after opening again", _open_and_ask(witness, neighbour, unverified)))
+        # In another thread: the one that saw the fault goes through its own locks.
+        waiting = curator
+        if waiting is not None:
+            asked = _in_another_thread(lambda: witness.ask(waiting))
+            if asked is None:
+                yield "a lock is held: another thread that asks waits for ever"
+                return
+            later.append(("in the same process", asked))
+            waiting.close()
+        opened = _in_another_thread(lambda: _open_and_ask(witness, neighbour, unverified))
+        if opened is None:
+            yield "a lock is held: another thread that opens the account and asks waits for ever"
+            return
+        later.append(("after opening again", opened))
+    # A draw that failed is not made again, so nobody has tried yet whether it let go of the engine.
+    if (
+        witness.draws == draws
+        and first.kind != "an answer"
+        and _in_another_thread(_of_another_account) is None
+    ):
+        yield "a lock is held: another thread that asks about another table waits for ever"
+        return
     if elsewhere is not None:
         later.append(("in another process", elsewhere(setting, folder, neighbour)))
     for place, outcome in later:
@@ -233,6 +278,26 @@ def _violations(
         yield f"rows were read {witness.draws} times, and {spent} is spent"
     yield from unverified
     yield from _leaks(witness, first)
+
+
+def _of_another_account() -> AskOutcome:
+    setting = AskSetting()
+    with TemporaryDirectory() as folder:
+        setting.prepare(Path(folder))
+        return asked_again(setting, Path(folder), neighbour=False)
+
+
+def _in_another_thread(work: Callable[[], AskOutcome]) -> AskOutcome | None:
+    """Return the outcome of some work in a thread of its own; None if it waits and nothing happens."""
+    found: list[AskOutcome] = []
+    thread = threading.Thread(target=lambda: found.append(work()), daemon=True)
+    thread.start()
+    idle, used = 0, time.process_time()
+    while thread.is_alive() and idle < IDLE_SECONDS:
+        thread.join(1)
+        now = time.process_time()
+        idle, used = (idle + 1 if now - used < AT_WORK else 0), now
+    return found[0] if found else None
 
 
 def _at_once(witness: Witness, first: AskOutcome) -> Iterator[str]:

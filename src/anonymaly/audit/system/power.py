@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import random
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
+from anonymaly.ask import secret
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import Binding
@@ -26,14 +29,18 @@ from anonymaly.ask.query import Query
 from anonymaly.ask.reader import Reader
 from anonymaly.audit.system.disk import Disk, Image, watched
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
+from anonymaly.audit.system.power_sensor import SENSOR_FAULT, sensor_problems
 from anonymaly.core import files
 from anonymaly.core.files import sync_folder
 from anonymaly.errors import AnonymalyError
 from anonymaly.ledger import Ledger, Reservation, sqlite
+from anonymaly.ledger.anchor import Anchor, Anchored
 from anonymaly.questions.count.query import Count
 
 COST = "0.01"
 OPENINGS = 2  # each asks what the earlier ones asked, and one question more
+SEED = 14  # says what is saved of that which was not synced
+Place = tuple[int, int]  # of a ledger's head: its epoch, and the number of its last entry
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class Moment:
     charged: frozenset[str]  # keys of the questions whose charge was reported
     draws: int  # how often rows were read
     told: frozenset[tuple[str, str | None]]  # keys and digests of the answers that were handed over
+    head: Place  # of the ledger, when something was last reported
+    partly: Image  # what may be left instead
 
 
 @dataclass
@@ -55,12 +64,14 @@ class _Witness:
     charged: set[str] = field(default_factory=set)
     draws: int = 0
     told: set[tuple[str, str | None]] = field(default_factory=set)
+    head: Place = (0, 0)
     moments: list[Moment] = field(default_factory=list)
 
     def step(self, what: str) -> None:
         if self.disk is not None:
-            seen = frozenset(self.charged), self.draws, frozenset(self.told)
-            self.moments.append(Moment(what, self.disk.image(), *seen))
+            seen = frozenset(self.charged), self.draws, frozenset(self.told), self.head
+            partly = self.disk.image(random.Random(f"{SEED}:{len(self.moments)}"))
+            self.moments.append(Moment(what, self.disk.image(), *seen, partly))
 
 
 def power_moments(folder: Path, *, anchored: bool) -> tuple[Moment, ...]:
@@ -71,6 +82,7 @@ def power_moments(folder: Path, *, anchored: bool) -> tuple[Moment, ...]:
     def reserved(*arguments: Any, **named: Any) -> Reservation:
         reservation = reserve(*arguments, **named)
         witness.charged.add(reservation.key)
+        witness.head = head_of(arguments[0])
         witness.step("reported a charge")
         return reservation
 
@@ -86,14 +98,21 @@ def power_moments(folder: Path, *, anchored: bool) -> tuple[Moment, ...]:
             sync_folder(existing)  # what is there before the first question was there long before
         with replaced(Ledger, "reserve", reserved), replaced(Reader, "_draw", drawn):
             for opening in range(1, OPENINGS + 1):
-                for answer in _ask(folder, opening, anchored=anchored):
+                for curator, answer in _ask(folder, opening, anchored=anchored):
+                    witness.head = head_of(curator.accountant.ledger)
                     witness.told.add((answer.receipt.key, answer.receipt.digest))
                     witness.step("handed over an answer")
     return tuple(witness.moments)
 
 
+def head_of(ledger: Ledger) -> Place:
+    """Return how far a ledger is."""
+    head = ledger.head()
+    return head.epoch, head.seq
+
+
 def power_problems() -> Problems:
-    """Cut the power at every moment of asking, open what is left, and yield what must not be.
+    """Cut the power at every moment of asking and of sending, open what is left, and yield what must not be.
 
     Examples
     --------
@@ -105,15 +124,18 @@ def power_problems() -> Problems:
         with TemporaryDirectory() as folder:
             moments = power_moments(Path(folder), anchored=anchored)
         for moment in moments:
-            for problem in _problems(moment, anchored=anchored):
-                yield f"after it {moment.after}: {problem}"
+            for image in (moment.image, moment.partly):
+                for problem in _problems(moment, image, anchored=anchored):
+                    saved = "" if image is moment.image else ", with a part saved"
+                    yield f"after it {moment.after}{saved}: {problem}"
+    yield from sensor_problems()
 
 
-def _ask(folder: Path, questions: int, *, anchored: bool) -> Iterator[Answer]:
+def _ask(folder: Path, questions: int, *, anchored: bool) -> Iterator[tuple[Curator, Answer]]:
     curator = _curator(folder, anchored=anchored)
     try:
         for number in range(questions):
-            yield curator.ask(Count(epsilon=COST), repeat=number)
+            yield curator, curator.ask(Count(epsilon=COST), repeat=number)
     finally:
         curator.close()
 
@@ -128,10 +150,12 @@ def _curator(folder: Path, *, anchored: bool) -> Curator:
     )
 
 
-def _problems(moment: Moment, *, anchored: bool) -> list[str]:
+def _problems(moment: Moment, image: Image, *, anchored: bool) -> list[str]:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        moment.image.restore(folder)
+        image.restore(folder)
+        if anchored and anchored_at(folder / "anchor" / "patients.anchor") < moment.head:
+            return ["the anchor is behind what was reported"]
         try:
             curator = _curator(folder, anchored=anchored)
         except AnonymalyError as problem:
@@ -142,6 +166,15 @@ def _problems(moment: Moment, *, anchored: bool) -> list[str]:
             return [str(problem)]
         finally:
             curator.close()
+
+
+def anchored_at(path: Path) -> Place:
+    """Return how far an anchor says that its ledger is, read by no code of the anchor's."""
+    try:
+        found = json.loads(path.read_bytes())
+        return found["epoch"], found["seq"]
+    except (FileNotFoundError, ValueError):
+        return (0, 0)
 
 
 def _compare(moment: Moment, curator: Curator) -> Iterator[str]:
@@ -161,6 +194,14 @@ def _compare(moment: Moment, curator: Curator) -> Iterator[str]:
     answers = {(answer.receipt.key, answer.receipt.digest) for answer in curator.answers()}
     if not moment.told <= answers:
         yield "an answer that was handed over is gone"
+    spent, again = ledger.account(curator.dataset.name).spent, set[tuple[str, str | None]]()
+    for number in range(len(moment.charged)):
+        receipt = curator.ask(Count(epsilon=COST), repeat=number).receipt
+        again.add((receipt.key, receipt.digest))
+    if ledger.account(curator.dataset.name).spent != spent:
+        yield "a question whose charge was reported is charged again"
+    if not moment.told <= again:
+        yield "whoever asks again gets another answer than the one that was handed over"
 
 
 @contextmanager
@@ -214,7 +255,12 @@ def _committed_first(
     return ended
 
 
-_ASK = Curator.ask
+def _advanced_once(anchor: Anchor, now: Anchored, **options: Any) -> None:
+    if not anchor.exists():
+        _ADVANCE(anchor, now, **options)
+
+
+_ASK, _ADVANCE = Curator.ask, Anchor.advance
 
 POWER_FAULTS: tuple[SystemFault, ...] = (
     SystemFault("SQLite's synchronous=NORMAL", "power cut", lambda: _pragma("synchronous=NORMAL")),
@@ -231,4 +277,12 @@ POWER_FAULTS: tuple[SystemFault, ...] = (
         lambda: replaced(Accountant, "complete", _committed_first),
     ),
     SystemFault("rows read before the charge", "power cut", lambda: replaced(Curator, "ask", _drawn_first)),
+    SystemFault("secret not synced", "power cut", lambda: replaced(secret, "os", _System())),
+    SystemFault(
+        "name of the secret not synced",
+        "power cut",
+        lambda: replaced(secret, "sync_folder", lambda path: None),
+    ),
+    SystemFault("anchor written once", "power cut", lambda: replaced(Anchor, "advance", _advanced_once)),
+    SENSOR_FAULT,
 )

@@ -7,6 +7,7 @@ What was reported before the cut is there after it, whole; what was not may be t
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,13 +22,22 @@ from anonymaly.ask.reader import Reader
 from anonymaly.ask.table import Table
 from anonymaly.audit.system.disk import Disk, Image, watched
 from anonymaly.audit.system.fault import Problems, replaced
+from anonymaly.audit.system.power import SEED, Place, anchored_at, head_of
 from anonymaly.core.files import sync_folder
 from anonymaly.declare.domain import Interval
-from anonymaly.errors import AnonymalyError, LedgerBehindAnchor
+from anonymaly.errors import AnonymalyError, BudgetExceeded, LedgerBehindAnchor, Refused
 from anonymaly.ledger import Ledger
 from anonymaly.questions.count.query import Count
 
 _PARTS = ("ledger", "anchor", "answers", "released")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How a question was asked, and how many declarations the account had then."""
+
+    options: Mapping[str, Any]
+    declarations: int
 
 
 @dataclass(frozen=True)
@@ -38,9 +48,11 @@ class _Cut:
     image: Image
     entries: frozenset[str]  # hashes
     draws: int
-    told: frozenset[tuple[str, str | None]]  # keys and digests of answers
+    told: Mapping[tuple[str, str | None], _Asked]  # by keys and digests of answers
     released: Mapping[str, str]  # file → digest
     epoch: int
+    head: Place  # of the ledger, when something was last reported
+    partly: Image  # what may be left instead
 
 
 @dataclass
@@ -51,17 +63,19 @@ class Teller:
     example: Example
     disk: Disk | None = None
     entries: set[str] = field(default_factory=set)
-    told: set[tuple[str, str | None]] = field(default_factory=set)
+    told: dict[tuple[str, str | None], _Asked] = field(default_factory=dict)
     released: dict[str, str] = field(default_factory=dict)
     draws: int = 0
     epoch: int = 0
+    head: Place = (0, 0)
     cuts: list[_Cut] = field(default_factory=list)
 
     def step(self, what: str) -> None:
         """Take an image of the disk."""
         if self.disk is not None:
-            seen = frozenset(self.entries), self.draws, frozenset(self.told), dict(self.released), self.epoch
-            self.cuts.append(_Cut(what, self.disk.image(), *seen))
+            seen = frozenset(self.entries), self.draws, dict(self.told), dict(self.released), self.epoch
+            partly = self.disk.image(random.Random(f"{SEED}:{len(self.cuts)}"))
+            self.cuts.append(_Cut(what, self.disk.image(), *seen, self.head, partly))
 
     def open(self, **options: Any) -> Curator:
         """Open the account."""
@@ -70,12 +84,14 @@ class Teller:
     def done(self, curator: Curator, what: str) -> None:
         """Write down that something was reported: every entry of the ledger stands from now on."""
         self.entries |= {entry.hash for entry in curator.accountant.ledger.entries()}
+        self.head = head_of(curator.accountant.ledger)
         self.step(what)
 
     def ask(self, curator: Curator, **options: Any) -> Answer:
         """Ask the example's question."""
         answer = curator.ask(self.example.query, **options)
-        self.told.add((answer.receipt.key, answer.receipt.digest))
+        declarations = len(curator.accountant.ledger.declarations(curator.dataset.name))
+        self.told[answer.receipt.key, answer.receipt.digest] = _Asked(options, declarations)
         self.done(curator, "handed over an answer")
         return answer
 
@@ -150,11 +166,12 @@ def _epoch(teller: Teller) -> None:
         teller.ask(curator)
     finally:
         curator.close()
+    teller.head = (0, 0)
     (teller.folder / "anchor" / "example.anchor").unlink()  # lost, and the disk knows it
     sync_folder(teller.folder / "anchor")
     ledger = Ledger.open_epoch(_ledger(teller.folder), anchor=teller.folder / "anchor" / "example.anchor")
     try:
-        teller.epoch = ledger.head().epoch
+        teller.epoch, teller.head = ledger.head().epoch, head_of(ledger)
         teller.entries |= {entry.hash for entry in ledger.entries()}
         teller.step("began an epoch")
     finally:
@@ -202,10 +219,12 @@ def story_problems(name: str, *, first: int = 0, stride: int = 1) -> Problems:
     with TemporaryDirectory() as place:
         cuts = story_cuts(name, Path(place))
     for cut in cuts[first::stride]:
-        with TemporaryDirectory() as place:
-            cut.image.restore(Path(place))
-            for problem in _problems(cut, Path(place), example):
-                yield f"{name}, after it {cut.after}: {problem}"
+        for image in (cut.image, cut.partly):
+            with TemporaryDirectory() as place:
+                image.restore(Path(place))
+                for problem in _problems(cut, Path(place), example):
+                    saved = "" if image is cut.image else ", with a part saved"
+                    yield f"{name}, after it {cut.after}{saved}: {problem}"
 
 
 def _problems(cut: _Cut, folder: Path, example: Example) -> Iterator[str]:
@@ -213,6 +232,8 @@ def _problems(cut: _Cut, folder: Path, example: Example) -> Iterator[str]:
         path = folder / "released" / name
         if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             yield f"{name} was released, and is lost or changed"
+    if anchored_at(folder / "anchor" / "example.anchor") < cut.head:
+        yield "the anchor is behind what was reported"
     try:
         curator = _open_in_any_epoch(cut, folder, example)
     except AnonymalyError as problem:
@@ -228,8 +249,9 @@ def _problems(cut: _Cut, folder: Path, example: Example) -> Iterator[str]:
         else:
             charges = len(ledger.reservations(curator.dataset.name))
             answers = {(answer.receipt.key, answer.receipt.digest) for answer in curator.answers()}
-            if not cut.told <= answers:
+            if not cut.told.keys() <= answers:
                 yield "an answer that was handed over is gone"
+            yield from _asked_again(cut, curator, example)
         if cut.draws > charges:
             yield f"rows were read {cut.draws} times, and {charges} charges are left"
         if ledger.head().epoch < cut.epoch:
@@ -238,6 +260,23 @@ def _problems(cut: _Cut, folder: Path, example: Example) -> Iterator[str]:
         yield str(problem)
     finally:
         curator.close()
+
+
+def _asked_again(cut: _Cut, curator: Curator, example: Example) -> Iterator[str]:
+    """Ask everything that was answered again, unless whoever asked may not do so any more."""
+    declarations = len(curator.accountant.ledger.declarations(curator.dataset.name))
+    for told, asked in cut.told.items():
+        if asked.declarations != declarations:
+            continue  # under another declaration it is another question
+        spent = curator.accountant.account.spent
+        try:
+            receipt = curator.ask(example.query, **asked.options).receipt
+        except BudgetExceeded:
+            raise
+        except Refused:  # a pause, or an analyst whose grant was revoked
+            continue
+        if (receipt.key, receipt.digest) != told or curator.accountant.account.spent != spent:
+            yield "whoever asks again gets another answer than the one that was handed over, or pays again"
 
 
 def _open_in_any_epoch(cut: _Cut, folder: Path, example: Example) -> Curator:

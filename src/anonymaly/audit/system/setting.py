@@ -89,7 +89,7 @@ class AskSetting:
         for part in PARTS:
             (folder / part).mkdir(mode=0o700)
         if self.ledger_address is not None:
-            _in_postgres(self.ledger_address, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+            emptied(self.ledger_address)
         if self.question is None and self.source not in ("memory", "postgres"):
             _WRITERS[self.source](pa.table(self._rows(neighbour)), str(self._path(folder)))
         if self.question is None and self.source_address is not None:
@@ -187,6 +187,12 @@ def _psycopg() -> Any:
     import psycopg  # noqa: PLC0415  (an extra)
 
     return psycopg
+
+
+def emptied(address: str) -> str:
+    """Remove everything from a PostgreSQL database of our own, and return its address."""
+    _in_postgres(address, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+    return address
 
 
 def _in_postgres(address: str, *statements: str) -> None:

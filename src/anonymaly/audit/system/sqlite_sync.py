@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymaly.audit.system.fault import LackingHere
 from anonymaly.audit.system.operations import ErrorName, Operations
-from anonymaly.errors import InputError
 
 NAME = b"anonymaly-listener"
 _OK, _IO_ERROR = 0, 10
@@ -233,8 +233,8 @@ def _library() -> Any:
     return library
 
 
-def _unheard(why: str) -> InputError:
-    return InputError(
+def _unheard(why: str) -> LackingHere:
+    return LackingHere(
         f"this Python's SQLite cannot be listened to: {why}",
         field="sqlite",
         next_step="Use a Python that is linked with the system's SQLite.",

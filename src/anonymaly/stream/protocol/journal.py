@@ -57,6 +57,7 @@ class Batches(NamedTuple):
 
 
 _journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+_listing = threading.RLock()  # held by a fork from its first journal on, so that no other is opened meanwhile
 
 
 class Journal:
@@ -85,7 +86,8 @@ class Journal:
         self._closed = False
         try:
             with self._lock:
-                _journals.add(self)
+                with _listing:
+                    _journals.add(self)
                 # For its owner alone, whatever the umask. SQLite gives the files beside it the same mode.
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
                 self._open(address)
@@ -120,15 +122,19 @@ class Journal:
                 next_step="Give each party a journal of its own.",
             )
 
-    @property
-    def _file(self) -> sqlite3.Connection:
-        """The connection of this process; refused in a forked child, which would send a second version."""
+    def refuse_in_child(self) -> None:
+        """Raise in a forked child, which would send a second version of what its parent sends."""
         if self._process != os.getpid():
             raise LedgerError(
                 "belongs to the process that opened it, and this is a child of that one",
                 field="journal",
                 next_step="Open the party in one process only, after the fork.",
             )
+
+    @property
+    def _file(self) -> sqlite3.Connection:
+        """The connection of this process."""
+        self.refuse_in_child()
         if self._closed:
             raise LedgerError("is closed", field="journal", next_step="Open the party again.")
         if self._connection is None:  # closed for a fork
@@ -299,18 +305,24 @@ _forking: list[Journal] = []
 
 
 def _before_fork() -> None:
-    while True:
-        with suppress(RuntimeError):  # another thread opened one at this moment
-            found = list(_journals)
-            break
-    for journal in found:
+    _listing.acquire()
+    for journal in list(_journals):
         journal.before_fork()
         _forking.append(journal)
 
 
-def _after_fork() -> None:
+def _after_in_parent() -> None:
     while _forking:
         _forking.pop().after_fork()
+    _listing.release()
 
 
-at_fork("journal", before=_before_fork, in_parent=_after_fork, in_child=_after_fork)
+def _after_in_child() -> None:
+    global _listing  # noqa: PLW0603
+    _forking.clear()
+    for journal in list(_journals):
+        journal.after_fork()
+    _listing = threading.RLock()
+
+
+at_fork("journal", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)

@@ -104,12 +104,14 @@ class Sensor(Party):
             The ledger cannot be written, or does not say whether it was. The charge may stand, nothing was
             sent unless ``accepted`` has grown, and readings that are sent again are charged again.
         """
+        self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
         rows = read_readings(self.declaration, readings)
         with self._one_send:
             return self._send(rows) if len(rows) else []
 
     def flush(self) -> list[Outgoing]:
         """End the window that is not full yet, so that it is judged as it is; costs nothing."""
+        self._journal.refuse_in_child()
         with self._one_send:
             return self._flush()
 
