@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.audit.answers import Plan, drawn
+from anonymaly.audit.answers import LookPlan, drawn
 from anonymaly.audit.mechanism import FEWEST
 from anonymaly.core.progress import listening
 from anonymaly.errors import InputError
@@ -189,7 +189,7 @@ def test_what_is_looked_at_is_decided_before_the_answers_that_confirm() -> None:
             [drawn(lambda truth: np.array([truth + small_noise(), 0.5]), truth) for _ in range(100)]
             for truth in (0, 1)
         )
-        plan = Plan.of(first[:5], second[:5])
+        plan = LookPlan.of(first[:5], second[:5])
         first[-1] = drawn(odd, 0)
         one, other = ([plan.read(item) for item in side] for side in (first, second))
         return [name for name, *_ in plan.statistics(one, other, 20)]
