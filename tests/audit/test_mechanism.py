@@ -151,8 +151,9 @@ def test_noise_that_is_far_too_small_is_seen_in_whatever_it_is_wrapped(mechanism
     assert measured(mechanism, samples=1000).lower_bound > 3
 
 
+@pytest.mark.slow
 def test_a_difference_spread_over_many_numbers_is_seen_in_their_sums() -> None:
-    # Each number alone loses some 0.02, and all together much more.
+    # Each number alone is moved by a fifth of its noise's deviation, and all together by four of them.
     shift = np.where(np.arange(400) % 2, 0.2, -0.2)
     assert measured(lambda truth: NUMPY.normal(0, 10, 400) + 10 * truth * shift, samples=4000).violated
 
