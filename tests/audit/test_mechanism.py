@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.audit.answers import Plan, drawn
+from anonymaly.audit.answers import LookPlan, drawn
 from anonymaly.audit.mechanism import FEWEST
 from anonymaly.core.progress import listening
 from anonymaly.errors import InputError
@@ -151,8 +151,9 @@ def test_noise_that_is_far_too_small_is_seen_in_whatever_it_is_wrapped(mechanism
     assert measured(mechanism, samples=1000).lower_bound > 3
 
 
+@pytest.mark.slow
 def test_a_difference_spread_over_many_numbers_is_seen_in_their_sums() -> None:
-    # Each number alone loses some 0.02, and all together much more.
+    # Each number alone is moved by a fifth of its noise's deviation, and all together by four of them.
     shift = np.where(np.arange(400) % 2, 0.2, -0.2)
     assert measured(lambda truth: NUMPY.normal(0, 10, 400) + 10 * truth * shift, samples=4000).violated
 
@@ -189,7 +190,7 @@ def test_what_is_looked_at_is_decided_before_the_answers_that_confirm() -> None:
             [drawn(lambda truth: np.array([truth + small_noise(), 0.5]), truth) for _ in range(100)]
             for truth in (0, 1)
         )
-        plan = Plan.of(first[:5], second[:5])
+        plan = LookPlan.of(first[:5], second[:5])
         first[-1] = drawn(odd, 0)
         one, other = ([plan.read(item) for item in side] for side in (first, second))
         return [name for name, *_ in plan.statistics(one, other, 20)]

@@ -56,7 +56,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LookPlan:
     """What is read of every answer.
 
     Parameters
@@ -68,7 +68,8 @@ class Plan:
     weights : mapping
         How much each number counts in the sum that told the first answers apart best.
     several : bool
-        Whether there are sums of numbers to look at.
+        Whether there are sums of numbers to look at; the answers that made the plan look better by them than
+        others do.
     """
 
     places: tuple[Place, ...]
@@ -77,19 +78,14 @@ class Plan:
     weights: dict[str, Row]
     several: bool
 
-    @property
-    def chosen(self) -> bool:
-        """Whether the first answers look better by this plan than others do, because it was made of them."""
-        return self.several
-
     @classmethod
-    def of(cls, first: Sequence[Leaves], second: Sequence[Leaves]) -> Plan:
+    def of(cls, first: Sequence[Leaves], second: Sequence[Leaves]) -> LookPlan:
         """Decide by some answers on either table.
 
         Examples
         --------
         >>> some = [leaves_of([1.0, 2.0]), leaves_of([1.5, 2.0])]
-        >>> Plan.of(some, some).places
+        >>> LookPlan.of(some, some).places
         (('answer', 0), ('answer', 1))
         """
         both = [*first, *second]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymaly.audit.answers import MOST_LOOKED, Plan, Read, drawn, show_nothing
+from anonymaly.audit.answers import MOST_LOOKED, LookPlan, Read, drawn, show_nothing
 from anonymaly.audit.bound import Direction, LossBound, largest_bound, loss_bound_by
 from anonymaly.core.progress import tell
 from anonymaly.errors import InputError
@@ -150,7 +150,7 @@ def lower_bound(
             field="mechanism",
             next_step="Give a function of one argument, the table, that answers.",
         )
-    if plan.chosen:
+    if plan.several:
         # By a plan that was made of them they look better than they are.
         looked = _looked(choosing)
         first, second, choosing = first[looked:], second[looked:], choosing - looked
@@ -172,12 +172,12 @@ def _draw(
     neighbour: Any,
     wanted: tuple[int, int],
     progress: Callable[[int, int], object] | None,
-) -> tuple[Plan, list[Read], list[Read]]:
+) -> tuple[LookPlan, list[Read], list[Read]]:
     """Draw by turns, so that a mechanism that changes with time changes alike on both tables."""
     count, looked = sum(wanted), _looked(wanted[0])
     tables = (data, neighbour)
     whole = [[drawn(mechanism, table) for table in tables] for _ in range(looked)]
-    plan = Plan.of([one for one, _ in whole], [other for _, other in whole])
+    plan = LookPlan.of([one for one, _ in whole], [other for _, other in whole])
     first, second = ([plan.read(pair[side]) for pair in whole] for side in (0, 1))
     del whole
     step = max(1, count // 100)

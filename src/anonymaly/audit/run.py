@@ -61,7 +61,7 @@ def audit_all(
 
     Examples
     --------
-    >>> audit_all("cuont")
+    >>> audit_all("cuont")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     anonymaly.errors.InputError: question: there is no 'cuont'. Did you mean count? ...

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from anonymaly.audit.system.disk import TOP, watched
 from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.power import POWER_FAULTS, power_moments, power_problems
-from anonymaly.audit.system.power_sensor import sensor_cuts
+from anonymaly.audit.system.power_sensor import SENSOR_FAULT, sensor_cuts, sensor_problems
 from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core.files import appearing, make_folder, sync_folder
 from anonymaly.errors import InputError
@@ -29,9 +30,19 @@ def test_a_power_cut_at_any_moment_loses_neither_a_charge_nor_an_answer() -> Non
     assert found_as_it_is(power_problems) == []
 
 
-@pytest.mark.parametrize("fault", POWER_FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fault", [it for it in POWER_FAULTS if it is not SENSOR_FAULT], ids=lambda fault: fault.name
+)
 def test_what_is_not_on_the_disk_in_time_is_rejected(fault: SystemFault) -> None:
     assert fault.is_rejected(power_problems)
+
+
+@pytest.mark.slow
+def test_a_journal_that_is_not_on_the_disk_in_time_is_rejected() -> None:
+    assert SENSOR_FAULT in POWER_FAULTS
+    with SENSOR_FAULT.planted(), closing(sensor_problems()) as problems:
+        assert next(problems, None) is not None
 
 
 def test_the_power_is_cut_after_every_step_of_asking(tmp_path: Path) -> None:

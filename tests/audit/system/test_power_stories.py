@@ -12,9 +12,7 @@ from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core import files
 from anonymaly.errors import InputError
 
-STRIDE = (
-    15  # in the tests, with two images after each cut; `benchmarks/faults_by_number.py` cuts after every step
-)
+STRIDE = 15  # in the tests; `benchmarks/faults_by_number.py` cuts after every step
 
 
 @pytest.fixture(scope="module", autouse=True)
