@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 
@@ -171,6 +171,8 @@ def _drawn_twice(source: Reader, bound: Any, table: Any, file: Any) -> Failed | 
 class _HeldTurn:
     """A turn at the engine that a statement which fails does not end."""
 
+    kept: ClassVar[list[ExitStack]] = []
+
     def __init__(self) -> None:
         self._blocks = ExitStack()
 
@@ -182,13 +184,15 @@ class _HeldTurn:
         if kind is None:
             self._blocks.close()
         else:
-            self._blocks.pop_all()
+            # Kept, so that it stays this thread's turn, and only others wait for ever.
+            self.kept.append(self._blocks.pop_all())
 
 
 @contextmanager
 def _turn_held() -> Iterator[None]:
     with replaced(turns, "_turns", turns.Turns()), replaced(statements, "one_at_a_time", _HeldTurn):
         yield
+    _HeldTurn.kept.clear()
 
 
 class _Clock:
