@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,24 @@ def test_what_a_killed_process_left_is_swept_when_the_next_one_starts(elsewhere:
         assert sorted(elsewhere.iterdir()) == sorted([kept, own])
         assert (kept / "duckdb_temp_storage.tmp").exists()
         living.communicate("\n")
+
+
+def test_a_folder_swept_before_it_was_locked_is_made_again(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, swept = fcntl.flock, []
+
+    def sweep_first(file: Any, operation: int) -> None:
+        if not swept:
+            swept.append(True)
+            spill.sweep()  # as another process does at this moment, from beginning to end
+            assert list(elsewhere.iterdir()) == []
+        lock(file, operation)
+
+    monkeypatch.setattr("fcntl.flock", sweep_first)
+    path, held = spill._make()
+    assert path.is_dir()
+    held.close()
 
 
 def test_a_process_that_ends_takes_its_folder_along(elsewhere: Path) -> None:

@@ -64,7 +64,9 @@ def _make() -> tuple[Path, Any]:
             if isinstance(problem, FileNotFoundError | BlockingIOError):
                 continue
             raise
-        return path, lock
+        if (path / LOCK).exists():  # a sweep that ended before the lock leaves a lock on nothing
+            return path, lock
+        lock.close()
 
 
 def _leave(process: int, path: Path) -> None:
