@@ -139,9 +139,11 @@ def fails_at_times(truth: int) -> Any:
         lambda truth: pa.table({"n": [truth + small_noise()]}),
         lambda truth: Holder(truth + small_noise()),
         lambda truth: f"count={truth + small_noise()}",
-        lambda truth: [truth + small_noise()] * 65,
-        lambda truth: truth + small_noise(65),
-        lambda truth: small_noise(5000) + truth * (np.arange(5000) == 4321),
+        pytest.param(lambda truth: [truth + small_noise()] * 65, marks=pytest.mark.slow),
+        pytest.param(lambda truth: truth + small_noise(65), marks=pytest.mark.slow),
+        pytest.param(
+            lambda truth: small_noise(5000) + truth * (np.arange(5000) == 4321), marks=pytest.mark.slow
+        ),
         lambda truth: np.array([truth + small_noise()] * int(NUMPY.integers(1, 4))),
         lambda truth: [2**70 + 5 * truth + int(NUMPY.integers(3)), int(NUMPY.integers(10**9))],
         fails_at_times,
