@@ -64,9 +64,9 @@ def test_every_question_method_search_and_adjacency_has_a_case() -> None:
     assert explained == {(search, adjacency) for search in SEARCHES for adjacency in both}
     shared = {(case.query.method, case.adjacency) for case in cases["share-histogram"]}
     assert shared == {(method, adjacency) for method in METHODS for adjacency in both}
-    scored = {(case.query.method, case.query.form, case.adjacency) for case in cases["score"]}
+    scored = {(case.query.method or "mixed", case.query.form, case.adjacency) for case in cases["score"]}
     assert {(method, adjacency) for method, _, adjacency in scored} == {
-        (method, adjacency) for method in ("grid", "marginals") for adjacency in both
+        (method, adjacency) for method in ("grid", "marginals", "mixed") for adjacency in both
     }
     names = [case.name for found in cases.values() for case in found]
     assert len(set(names)) == len(names)

@@ -127,6 +127,36 @@ def test_an_interrupt_while_a_fork_waits_is_raised_when_it_is_over_and_the_child
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_an_interrupt_is_heard_after_two_threads_forked_at_once() -> None:
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    def is_waiting(thread: threading.Thread, function: str) -> bool:
+        return sys._current_frames()[thread.ident or 0].f_code.co_name == function
+
+    with a_thread_in(one_at_a_time()) as leave:
+        other = threading.Thread(target=fork, daemon=True)
+        other.start()
+        while not is_waiting(other, "one_at_a_time"):
+            pass
+        main = threading.current_thread()
+
+        def let_go() -> None:
+            while not is_waiting(main, "_before"):
+                pass
+            leave.set()
+
+        threading.Thread(target=let_go, daemon=True).start()
+        fork()
+        other.join()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert forks._taken == []
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_all_locks_of_a_child_are_free_though_nothing_was_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import anonymaly as am
-from anonymaly.errors import BudgetExceeded, InputError
+from anonymaly.errors import AnswerFailed, BudgetExceeded, InputError
 from anonymaly.finding.find import run
-from anonymaly.finding.prepare import prepare
-from tests.finding.conftest import ODD, USUAL, Open
+from anonymaly.finding.prepare import Prepared, prepare
+from tests.finding.conftest import COLUMNS, ODD, USUAL, Open
 
 
 def test_the_odd_record_comes_first_with_its_reason_and_its_group(
@@ -78,13 +78,95 @@ def test_nothing_is_charged_where_the_budget_holds_the_model_alone(
     assert curator.spent == 0
 
 
-def test_what_was_charged_before_a_failure_stays_and_asking_again_goes_on(
+def test_what_others_spent_since_the_plan_refuses_all_of_it(
     open_account: Open, odd_records: pd.DataFrame
 ) -> None:
     curator = open_account(budget=1)
     prepared = prepare(curator, odd_records, epsilon=1)
-    curator.ask(am.Count(epsilon=0.3))  # somebody else asks meanwhile
-    found = run(prepared)
+    curator.ask(am.Count(epsilon=0.3))
+    with pytest.raises(BudgetExceeded, match=r"0\.7 remain, and nothing was charged"):
+        run(prepared)
+    assert curator.spent == 0.3
+
+
+def test_a_model_of_another_method_or_with_other_bins_is_not_used(
+    open_account: Open, records: pd.DataFrame
+) -> None:
+    curator = open_account(budget=100)
+    columns = [name for name in COLUMNS if name != "id"]
+    curator.ask(am.Score(columns=columns, method="mixed", bins=2, pair_bins=0, rows=1, epsilon=5))
+    curator.ask(am.Score(columns=["pay"], method="marginals", epsilon=1))
+    for asked in ({}, {"columns": ["pay"]}):
+        plan = prepare(curator, records, epsilon=1, explain=0, **asked).plan
+        assert (plan.cost, plan.steps[0].price) == (10**9, "ε = 1")
+        assert "(mixed)" in plan.steps[0].asks
+    missing = records.assign(pay=[100.0, None, 110.0])
+    assert len(am.find(curator, missing, epsilon=1, explain=0, columns=["pay"], missing="value").odd) == 3
+
+
+def test_a_model_that_failed_is_asked_for_anew_and_the_plan_has_its_cost(
+    open_account: Open, records: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise ValueError("no such bin")
+
+    curator = open_account()
+    with monkeypatch.context() as patch:
+        patch.setattr("anonymaly.questions.score.mechanism.count_for", fail)
+        with pytest.raises(AnswerFailed):
+            am.find(curator, records, epsilon=1, explain=0)
+    assert curator.spent == 1
+    assert prepare(curator, records, epsilon=1, explain=0).plan.steps[0].price == "ε = 1"
+    found = am.find(curator, records, epsilon=1, explain=0)
+    assert (found.cost, curator.spent) == ("1", 2.0)
+    assert am.find(curator, records, epsilon=1, explain=0).cost == "0"
+
+
+def test_anothers_open_charge_counts_in_a_grant_and_the_plan_says_so(
+    open_account: Open, records: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    curator = open_account()
+    curator.ask(am.Count(epsilon=0.1))
+    ledger = curator.accountant.ledger
+    for name in ("ann", "bob"):
+        ledger.grant("staff", name, limit=15 * 10**8, by="owner", reason="a study", terms={})
+    with monkeypatch.context() as patch:
+        patch.setattr("anonymaly.questions.score.mechanism.count_for", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            am.find(curator, records, epsilon=1, explain=0, analyst="ann")
+    plan = prepare(curator, records, epsilon=1, explain=0, analyst="bob").plan
+    assert plan.cost == 10**9
+    assert "of your grant: another asker was charged for it" in str(plan)
+    am.find(curator, records, epsilon=1, explain=0, analyst="bob")
+    spent = {grant.analyst: grant.spent for grant in ledger.grants("staff")}
+    assert spent["bob"] <= plan.cost
+    assert curator.spent == 1.1
+
+
+def test_a_label_that_is_not_declared_is_told_before_the_charge(
+    open_account: Open, records: pd.DataFrame
+) -> None:
+    plan = prepare(open_account(), records.assign(job=["nurse", "Nurse", "Nurse"]), epsilon=1).plan
+    assert "note: job: 1 of 3 records have a label that is not declared" in str(plan)
+    assert plan.to_dict()["notes"] == list(plan.notes)
+
+
+def test_what_was_charged_before_a_failure_stays_and_asking_again_goes_on(
+    open_account: Open, odd_records: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curator = open_account(budget=1)
+    prepared, choices = prepare(curator, odd_records, epsilon=1), Prepared.choices
+
+    def meanwhile(own: Prepared, reasons: Any) -> Any:
+        curator.ask(am.Count(epsilon=0.3))  # somebody else asks
+        return choices(own, reasons)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "choices", meanwhile)
+        found = run(prepared)
     assert [item is None for item in found.explanations] == [False, True, True]
     assert (found.cost, curator.spent) == ("0.6", 0.9)
     assert [item.row for item in found.failed] == found.to_dict()["missing"]

@@ -15,6 +15,7 @@ ASK, LEDGER, STREAM = "ask/test_handlers.py", "ledger/test_handlers.py", "stream
 # Folders that a question does not go through, and why a handler that fails there tells nothing.
 ELSEWHERE = {
     "audit/": "attacks tables of its own making: its failure is the audit's failure",
+    "finding/": "puts questions together: what it handles was raised by asking, and holds no row",
     "cli/": "before or after a question: it prints what is public, or ends the program",
     "stream/programs/": "around the protocol: what it carries was charged, journalled and sealed before",
 }
@@ -49,6 +50,7 @@ HANDLERS = {
     "ledger/sqlite.py:SqliteBackend._create:finally": f"{LEDGER}::test_a_ledger_that_can_neither_be_made_nor_cleared_away_says_that_it_cannot_be_made",
     "ledger/verify.py:check:except (ValueError, TypeError, KeyError, AttributeError)": PURE,
     "questions/explain/binding.py:_detector:except (TypeError, ValueError)": PURE,
+    "questions/explain/everyone/binding.py:_margin:except (TypeError, ValueError)": PURE,
     "questions/identify/summary.py:count_neighbours:except EngineFailure": f"{ASK}::test_counting_in_another_way_that_fails_too_quotes_no_row",
     "stream/protocol/journal.py:Journal.__init__:except (sqlite3.Error, OSError)": f"{STREAM}::test_a_journal_that_can_neither_be_used_nor_closed_says_that_it_cannot_be_used",
     "stream/protocol/journal.py:Journal.__exit__": f"{STREAM}::test_what_went_wrong_inside_a_block_is_not_hidden_by_its_end",

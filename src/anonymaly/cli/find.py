@@ -120,7 +120,7 @@ def find(
             err.print(str(plan), markup=False)
         else:
             say(f"{plan}\n")
-        prepared.refuse_beyond_budget()
+        prepared.refuse_beyond_budget(analyst)
         if plan.cost and not yes and not as_json and _on_terminal():
             typer.confirm("Go on?", abort=True)
         with progress_bar():
@@ -135,7 +135,9 @@ def _whose(manifest: str, epsilon: str | None, *, both: bool) -> tuple[Path | No
     """Ask which records are meant, on a terminal; elsewhere refuse, and say how each is asked for."""
     if both or not _on_terminal():
         raise InputError(
-            "and --owner exclude each other" if both else "or --owner is needed: whose records are odd?",
+            "not both a file of records and --owner"
+            if both
+            else "a file of records, or --owner, is needed: whose records are odd?",
             field="records",
             next_step=f"To judge records of your own: anonymaly find {manifest} new.csv --epsilon 1. To look "
             f"at the table's own rows, if you are its owner: anonymaly find {manifest} --owner.",

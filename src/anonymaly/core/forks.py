@@ -63,8 +63,11 @@ def _before() -> None:
 
 
 def _in_parent() -> None:
-    while _taken:
-        _taken.pop()()
+    # Copied first: as soon as the last one lets another fork begin, that one fills the list anew.
+    taken = _taken[::-1]
+    _taken.clear()
+    for let_go in taken:
+        let_go()
     _signals.deliver()
 
 

@@ -42,12 +42,14 @@ class HeldSignals:
 
     def drop(self) -> None:
         """Handle signals as before, and forget what was noted: in the child, whose signals they were not."""
-        while self._handlers:
-            signal.signal(*self._handlers.popitem())
-        self._noted, self._forking = [], None
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers, self._noted, self._forking = {}, [], None
 
     def deliver(self) -> None:
         """Handle signals as before, and those that were noted as soon as the fork has returned."""
+        if threading.current_thread() is not threading.main_thread():
+            return  # the main thread may be waiting to fork meanwhile, and holds what it noted
         noted, forking = self._noted, self._forking
         self.drop()
         if noted and forking is not None:

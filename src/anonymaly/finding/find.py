@@ -11,6 +11,7 @@ from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
+from anonymaly.finding.asking import Asking
 from anonymaly.finding.explaining import RecordQuestion
 from anonymaly.finding.found import OddRecords
 from anonymaly.finding.odd_record import Explained, OddRecord, named_by
@@ -86,9 +87,9 @@ def find(
 
 def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
     """Ask the planned questions, one after another; refuse all of them if the budget does not hold all."""
-    prepared.refuse_beyond_budget()
+    prepared.refuse_beyond_budget(analyst)
     curator = prepared.curator
-    answer = curator.ask(prepared.score, analyst=analyst)
+    answer = curator.ask(prepared.score, analyst=analyst, repeat=prepared.repeat)
     model: Model = answer.value
     every = prepared.odd(model)
     promises: dict[int, Guarantee] = {answer.number or 0: answer.guarantee}
@@ -131,8 +132,8 @@ def _ask(
         return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None
     before: Preview | None = None
     try:
-        before = curator.preview(choice.query)
-        answer: Answer = curator.ask(choice.query, analyst=analyst)
+        repeat, before = Asking(curator, analyst).attempt(choice.query)
+        answer: Answer = curator.ask(choice.query, analyst=analyst, repeat=repeat)
     except AnonymalyError as problem:
         # A failed answer is charged all the same, once; its words are the same whatever the rows are.
         said = f"{type(problem).__name__}: {problem}"

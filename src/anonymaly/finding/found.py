@@ -18,7 +18,10 @@ from anonymaly.promise import Guarantee
 from anonymaly.questions.explain.everyone.value import Explanation
 from anonymaly.questions.score.reasons import Reasons
 
-AGAIN = "The same command asked again is free for what is stored, and goes on with what is missing."
+AGAIN = (
+    "The same command asked again is free for what is stored, and goes on with what is missing; an answer "
+    "that failed is charged anew."
+)
 
 
 @dataclass(frozen=True)

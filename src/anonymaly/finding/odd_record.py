@@ -142,7 +142,7 @@ def named_by(record: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def shown(value: Any) -> str:
-    """Write a value as people read it: numbers in groups of three, long texts cut.
+    """Write a value as people read it: numbers in groups of three, long texts cut, no control characters.
 
     Whole numbers of four digits are left as they are, as they may be years.
 
@@ -150,6 +150,8 @@ def shown(value: Any) -> str:
     --------
     >>> shown(1999), shown(1999.0), shown(1900000), shown(0.25), shown(None), shown(False)
     ('1999', '1,999', '1,900,000', '0.25', 'missing', 'false')
+    >>> print(shown("\\x1b[2Jevil"))
+    \\x1b[2Jevil
     """
     if isinstance(value, datetime) and value.time() == time():
         return value.date().isoformat()
@@ -158,7 +160,8 @@ def shown(value: Any) -> str:
         return "missing" if told is None else str(told).lower()
     if isinstance(told, int | float):
         return _number(told)
-    text = str(told)
+    # Whoever writes a field of a table must not be able to write to a terminal by it.
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(told))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

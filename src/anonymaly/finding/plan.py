@@ -79,6 +79,11 @@ class Step:
     @property
     def price(self) -> str:
         """What it costs, in words."""
+        if self.charged_before is not None and self.cost:
+            return (
+                f"up to ε = {to_text(self.cost)} of your grant: another asker was charged for it, as number "
+                f"{self.charged_before}, and it was not answered"
+            )
         if self.charged_before is not None:
             return f"nothing: it was charged before, as number {self.charged_before}, and not answered"
         if self.stored is None:
@@ -114,6 +119,8 @@ class FindPlan:
         What the account, or the analyst's part of it, still holds.
     guarantee
         The promise of all answers together: one ε, the sum of the shares.
+    notes
+        What makes records odd by the way that they are written, such as labels that are not declared.
     """
 
     dataset: str
@@ -124,6 +131,7 @@ class FindPlan:
     steps: tuple[Step, ...]
     remaining: int
     guarantee: Guarantee
+    notes: tuple[str, ...] = ()
 
     @property
     def cost(self) -> int:
@@ -156,6 +164,7 @@ class FindPlan:
             "affordable": self.affordable,
             "shares": [step.to_dict() for step in self.steps],
             "guarantee": self.guarantee.to_dict(),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def __str__(self) -> str:
@@ -170,4 +179,5 @@ class FindPlan:
         if not self.affordable:
             lines[-1] += ": more than remains, it would be refused"
         lines.append(f"  protected: {self.guarantee.relation.protects()}")
+        lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)

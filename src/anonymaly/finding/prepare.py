@@ -14,6 +14,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.declare.domain import Opaque
 from anonymaly.errors import BudgetExceeded, InputError
+from anonymaly.finding.asking import Asking, remaining_of
 from anonymaly.finding.explaining import RecordQuestion, choose, probe
 from anonymaly.finding.own_records import OwnRecords, compared_columns
 from anonymaly.finding.plan import FindPlan, Shares, Step
@@ -41,6 +42,7 @@ class Prepared:
     plan: FindPlan
     explain: int
     missing: Missing
+    repeat: int = 0  # of the model: asked anew if it failed before
 
     @property
     def labels(self) -> list[str]:
@@ -71,9 +73,9 @@ class Prepared:
             for record, reason in zip(records, first, strict=True)
         ]
 
-    def refuse_beyond_budget(self) -> None:
-        """Refuse the whole before its first charge, if it may cost more than there is."""
-        plan = self.plan
+    def refuse_beyond_budget(self, analyst: str) -> None:
+        """Refuse the whole before its first charge, if it may cost more than there is by now."""
+        plan = replace(self.plan, remaining=remaining_of(self.curator, analyst))
         if not plan.affordable:
             raise BudgetExceeded(
                 f"needs up to ε={to_text(plan.cost)} for {len(plan.steps)} questions; "
@@ -111,17 +113,19 @@ def prepare(
     own = OwnRecords.read(frame, compared_columns(declaration, columns))
     shares = Shares.of(nano, explanations=explain)
     explained = min(explain, top, len(own))
-    score = Score(columns=own.compared, epsilon=to_text(shares.model))
-    _check_records(score, own, declaration, missing)
+    # By name: without it an account may hold the answer of another method under the same words.
+    score = Score(columns=own.compared, method="mixed", epsilon=to_text(shares.model))
+    notes = _check_records(score, own, declaration, missing)
     if explained:
         probe(own.rows([0])[0], declaration, shares.explanation)
     stored = _stored_model(curator, score)
-    preview = stored or curator.preview(score)
+    asking = Asking(curator, analyst)
+    repeat, preview = (0, stored) if stored is not None else asking.attempt(score)
     model_step = Step(
         "model",
         preview.query.describe(),
         shares.model,
-        preview.cost,
+        preview.cost if stored is not None else asking.cost(preview),
         None if stored is None else stored.charged_before,
         preview.query.cost,
         None if stored is not None else preview.charged_before,
@@ -138,12 +142,13 @@ def prepare(
         top=top,
         epsilon=nano,
         steps=(model_step, *later),
-        remaining=_remaining(curator, analyst),
+        remaining=remaining_of(curator, analyst),
         guarantee=Guarantee(preview.guarantee.relation, to_text(shown)),
+        notes=notes,
     )
     asked = score if stored is None else Score.from_dict(stored.query.to_dict())
-    prepared = Prepared(curator, own, asked, shares, plan, explained, missing)
-    return prepared if stored is None else _with_stored(prepared)
+    prepared = Prepared(curator, own, asked, shares, plan, explained, missing, repeat)
+    return prepared if stored is None else _with_stored(prepared, asking)
 
 
 def _asks(number: int) -> str:
@@ -152,11 +157,13 @@ def _asks(number: int) -> str:
 
 
 def _stored_model(curator: Curator, score: Score) -> Preview | None:
-    """Return the stored model of the same columns with the largest ε, if that is at least the share.
+    """Return the stored model of the same question with the largest ε, if that is at least the share.
 
-    Using it again costs nothing and tells nothing new, so its ε is not part of what is spent.
+    Of the same question but for ε: one that somebody asked with two bins is not what is wanted. Using it
+    again costs nothing and tells nothing new, so its ε is not part of what is spent.
     """
     columns, found = list(score.columns), None
+    wanted = _but_for_epsilon(curator.preview(score))
     for reservation in curator.accountant.answers():
         recorded = reservation.record
         fields = recorded["query"]
@@ -166,52 +173,49 @@ def _stored_model(curator: Curator, score: Score) -> Preview | None:
             preview = curator.preview(Score.from_dict(fields))
         except InputError:
             continue  # of a declaration of before
-        fits = preview.charged_before == reservation.seq and fields.get("method") == "mixed"
+        fits = preview.charged_before == reservation.seq and _but_for_epsilon(preview) == wanted
         if fits and preview.query.cost >= max(score.cost, 0 if found is None else found.query.cost + 1):
             found = preview
     return found
 
 
-def _with_stored(prepared: Prepared) -> Prepared:
+def _but_for_epsilon(preview: Preview) -> dict[str, Any]:
+    return {**preview.query.to_dict(), "epsilon": None}
+
+
+def _with_stored(prepared: Prepared, asking: Asking) -> Prepared:
     """Plan the explanations exactly: the stored model says already which records are odd, and in what."""
     curator = prepared.curator
     model: Model = curator.ask(prepared.score).value  # stored: it is charged nothing
     steps = [prepared.plan.steps[0]]
-    answered = {reservation.seq for reservation in curator.accountant.answers()}
     for step, choice in zip(prepared.plan.steps[1:], prepared.choices(prepared.odd(model)), strict=True):
         if choice.query is None:
             steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
             continue
-        preview = curator.preview(choice.query)
+        _, preview = asking.attempt(choice.query)
         number, asks = preview.charged_before, choice.query.describe()
-        if number in answered:
+        if asking.state(preview) == "committed":
             steps.append(replace(step, asks=asks, cost=preview.cost, stored=number))
         else:
-            steps.append(replace(step, asks=asks, cost=preview.cost, charged_before=number))
+            steps.append(replace(step, asks=asks, cost=asking.cost(preview), charged_before=number))
     return replace(prepared, plan=replace(prepared.plan, steps=tuple(steps)))
 
 
-def _check_records(score: Score, own: OwnRecords, declaration: Any, missing: Missing) -> None:
-    """Refuse records that the model could not score, before it is paid for."""
+def _check_records(score: Score, own: OwnRecords, declaration: Any, missing: Missing) -> tuple[str, ...]:
+    """Refuse records that the model could not score, before it is paid for; return what is odd in itself."""
     bound = score.bind(declaration)
     if not isinstance(bound, ScoreBinding):
         raise AssertionError("not a score")
     known = {**dict.fromkeys(bound.unknown, (0.0, 1.0)), **bound.known}
     space = MixedSpace.of(bound.columns, bound.domains, known)
-    refuse_missing(space.points(own.frame), space.columns, missing)
-
-
-def _remaining(curator: Curator, analyst: str) -> int:
-    """Return what the account still holds, and no more than the analyst's grant does."""
-    account = curator.accountant.account
-    ledger = curator.accountant.ledger
-    grants = ledger.grants(account.name) if account.name in ledger.accounts() else []
-    own = [
-        grant.limit - grant.spent
-        for grant in grants
-        if grant.analyst == analyst and grant.limit is not None and grant.revoked is None
-    ]
-    return min([account.remaining, *own])
+    points = space.points(own.frame)
+    refuse_missing(points, space.columns, missing)
+    notes = []
+    for name, labels, values in zip(space.columns, space.labels, points.T, strict=True):
+        unknown = 0 if labels is None else int(np.sum(values >= len(labels)))
+        if unknown:
+            notes.append(f"{name}: {unknown:,} of {len(own):,} records have a label that is not declared")
+    return tuple(notes)
 
 
 def _whole(number: Any, field: str, least: int, most: int) -> None:
