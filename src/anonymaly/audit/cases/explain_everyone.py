@@ -331,10 +331,10 @@ def _never_none(summary: StepCounts, bound: EveryoneBinding, noise: Noise) -> Na
 
 EXPLAIN_EVERYONE_CASES: tuple[ListedCase, ...] = (
     *(
-        ListedCase(partial(explain_everyone_case, adjacency=adjacency), thorough_samples=100_000)
+        ListedCase(partial(explain_everyone_case, adjacency=adjacency), 9_000, thorough_samples=100_000)
         for adjacency in get_args(Adjacency)
     ),
-    ListedCase(partial(explain_everyone_case, max_rows=2), thorough_samples=100_000),
+    ListedCase(partial(explain_everyone_case, max_rows=2), 9_000, thorough_samples=100_000),
     *(
         ListedCase(partial(explain_quartile_case, adjacency=adjacency), thorough_samples=100_000)
         for adjacency in get_args(Adjacency)
