@@ -3,9 +3,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from anonymaly.ask.answer import Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.query import Query
+from anonymaly.ledger import Reservation
+
+
+class Attempt(NamedTuple):
+    """Which repeat of a question would be asked, what it would give, and what it would cost at most."""
+
+    repeat: int
+    preview: Preview
+    charge: Reservation | None  # of before: open, or with an answer
+    cost: int
 
 
 class Asking:
@@ -20,32 +32,24 @@ class Asking:
     """
 
     def __init__(self, curator: Curator, analyst: str) -> None:
-        accountant = curator.accountant
-        known = accountant.name in accountant.ledger.accounts()
-        charged = accountant.ledger.reservations(accountant.name) if known else []
         self._curator, self._analyst = curator, analyst
-        self._charged = {item.seq: item for item in charged}
 
-    def state(self, preview: Preview) -> str | None:
-        """Return how an earlier charge ended: reserved, committed or failed; None if there is none."""
-        return None if preview.charged_before is None else self._charged[preview.charged_before].state
-
-    def attempt(self, query: Query) -> tuple[int, Preview]:
-        """Return the first repeat of a question that did not fail before, and what it would cost."""
-        repeat = 0
-        while self.state(preview := self._curator.preview(query, repeat=repeat)) == "failed":
+    def attempt(self, query: Query) -> Attempt:
+        """Return the first repeat of a question that did not fail before."""
+        accountant, repeat = self._curator.accountant, 0
+        bound = accountant.accept(query)
+        while True:
+            charge = accountant.find(accountant.as_charged(bound, repeat), repeat)
+            if charge is None or charge.state != "failed":
+                preview = self._curator.preview(query, repeat=repeat)
+                return Attempt(repeat, preview, charge, self._cost(preview, charge))
             repeat += 1
-        return repeat, preview
 
-    def cost(self, preview: Preview) -> int:
-        """Return the most that a question costs: another's open charge still counts in the asker's grant."""
-        number = preview.charged_before
-        if number is None or self._charged[number].state != "reserved":
-            return preview.cost
-        anothers = self._charged[number].analyst != self._analyst
-        return (
-            preview.query.cost if anothers and _left_of_grant(self._curator, self._analyst) else preview.cost
-        )
+    def _cost(self, preview: Preview, charge: Reservation | None) -> int:
+        """Return the most that it costs: another's open charge still counts in the asker's own grant."""
+        anothers = charge is not None and charge.state == "reserved" and charge.analyst != self._analyst
+        granted = anothers and _left_of_grant(self._curator, self._analyst)
+        return preview.query.cost if granted else preview.cost
 
 
 def remaining_of(curator: Curator, analyst: str) -> int:

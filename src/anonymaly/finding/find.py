@@ -132,8 +132,9 @@ def _ask(
         return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None
     before: Preview | None = None
     try:
-        repeat, before = Asking(curator, analyst).attempt(choice.query)
-        answer: Answer = curator.ask(choice.query, analyst=analyst, repeat=repeat)
+        attempt = Asking(curator, analyst).attempt(choice.query)
+        before = attempt.preview
+        answer: Answer = curator.ask(choice.query, analyst=analyst, repeat=attempt.repeat)
     except AnonymalyError as problem:
         # A failed answer is charged all the same, once; its words are the same whatever the rows are.
         said = f"{type(problem).__name__}: {problem}"

@@ -120,15 +120,17 @@ def prepare(
         probe(own.rows([0])[0], declaration, shares.explanation)
     stored = _stored_model(curator, score)
     asking = Asking(curator, analyst)
-    repeat, preview = (0, stored) if stored is not None else asking.attempt(score)
+    repeat, preview, charge, cost = (
+        asking.attempt(score) if stored is None else (0, stored, None, stored.cost)
+    )
     model_step = Step(
         "model",
         preview.query.describe(),
         shares.model,
-        preview.cost if stored is not None else asking.cost(preview),
+        cost,
         None if stored is None else stored.charged_before,
         preview.query.cost,
-        None if stored is not None else preview.charged_before,
+        None if charge is None else charge.seq,
     )
     later = [
         Step(f"explanation {number}", _asks(number), shares.explanation, shares.explanation)
@@ -192,12 +194,18 @@ def _with_stored(prepared: Prepared, asking: Asking) -> Prepared:
         if choice.query is None:
             steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
             continue
-        _, preview = asking.attempt(choice.query)
-        number, asks = preview.charged_before, choice.query.describe()
-        if asking.state(preview) == "committed":
-            steps.append(replace(step, asks=asks, cost=preview.cost, stored=number))
-        else:
-            steps.append(replace(step, asks=asks, cost=asking.cost(preview), charged_before=number))
+        found = asking.attempt(choice.query)
+        number = None if found.charge is None else found.charge.seq
+        answered = found.charge is not None and found.charge.state == "committed"
+        steps.append(
+            replace(
+                step,
+                asks=choice.query.describe(),
+                cost=found.cost,
+                stored=number if answered else None,
+                charged_before=None if answered else number,
+            )
+        )
     return replace(prepared, plan=replace(prepared.plan, steps=tuple(steps)))
 
 
