@@ -100,7 +100,7 @@ def test_a_partial_file_that_cannot_be_removed_hides_nothing(tmp_path: Path, sta
 
 def test_a_partial_file_that_can_neither_be_locked_nor_removed_costs_no_answer(tmp_path: Path) -> None:
     def sabotage(patch: pytest.MonkeyPatch, curator: am.Curator, row: str) -> None:
-        patch.setattr("anonymaly.core.files._lock", raising(MemoryError()))
+        patch.setattr("anonymaly.core.files.lock", raising(MemoryError()))
         patch.setattr("os.unlink", raising(FULL))
         close_fails(patch, "anonymaly.core.files")
 
@@ -146,7 +146,7 @@ def test_a_sweep_that_fails_at_every_step_lets_the_account_open(tmp_path: Path) 
     (tmp_path / "partial.left").write_bytes(b"half a draw")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "unlink", raising(FULL))
-        patch.setattr("anonymaly.core.files._unlock", raising(FULL))
+        patch.setattr("anonymaly.core.files.unlock", raising(FULL))
         close_fails(patch, "anonymaly.core.files")
         sweep_partial(tmp_path, "partial.")
     assert (tmp_path / "partial.left").exists()

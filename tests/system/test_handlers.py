@@ -38,7 +38,7 @@ HANDLERS = {
     "engine/turns.py:Turns._noted:finally": "engine/test_turns.py::test_a_statement_that_failed_ends_its_turn",
     "engine/zones.py:check_zone:except (KeyError, ValueError, OSError)": "of a declaration as it is read, before there is a table",
     "ledger/anchor.py:Anchor._locked:finally": f"{LEDGER}::test_an_anchor_whose_lock_does_not_close_is_written",
-    "ledger/anchor.py:_unlock:finally": f"{LEDGER}::test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes",
+    "ledger/anchor.py:_let_go:finally": f"{LEDGER}::test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes",
     "ledger/ledger.py:Ledger.__exit__": f"{LEDGER}::test_a_refusal_inside_a_block_is_not_hidden_by_its_end",
     "ledger/ledger.py:Ledger.verify:except LedgerDamaged": PURE,
     "ledger/opening.py:connect:except BaseException": f"{LEDGER}::test_a_damaged_ledger_is_said_to_be_so_though_it_does_not_close",

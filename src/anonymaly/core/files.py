@@ -114,7 +114,7 @@ class PartialFile:
                 descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             try:
                 with contextlib.suppress(OSError):  # a disk without locks: nobody sweeps there
-                    _lock(descriptor, wait=True)
+                    lock(descriptor)
                 if os.path.lexists(name):
                     self._path: Path | None = Path(name)
                     self.file: BinaryIO = os.fdopen(descriptor, "wb")
@@ -165,22 +165,22 @@ def sweep_partial(folder: Path, prefix: str = PARTIAL) -> None:
         with contextlib.suppress(OSError):
             descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
             try:
-                _lock(descriptor, wait=False)
+                lock(descriptor, wait=False)
                 try:
                     path.unlink()
                 finally:
-                    _unlock(descriptor)  # the file's maker may be waiting for it
+                    unlock(descriptor)  # the file's maker may be waiting for it
             finally:
                 os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool) -> None:
-    """Lock an open file until it is closed, by whatever end of its process."""
+def lock(descriptor: int, *, wait: bool = True) -> None:
+    """Lock an open file until it is unlocked or closed, by whatever end of its process."""
     if fcntl is not None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
-def _unlock(descriptor: int) -> None:
+def unlock(descriptor: int) -> None:
     """Unlock an open file before it is closed: a child of a fork may have inherited it."""
     if fcntl is not None:
         with contextlib.suppress(OSError):

@@ -20,13 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymaly.core.files import PartialFile
+from anonymaly.core.files import PartialFile, lock, unlock
 from anonymaly.core.forks import at_fork
 from anonymaly.errors import LedgerBehindAnchor, LedgerError
 from anonymaly.ledger.records import Head
-
-if sys.platform != "win32":
-    import fcntl
 
 _NEXT_STEP = (
     "Bring back the newest copy of the ledger; if it is lost, the owner opens a new epoch with nothing"
@@ -184,16 +181,15 @@ class Anchor:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # On a file of its own, because the anchor itself is replaced. The lock ends with the process.
-        lock = self._path.with_name(self._path.name + ".lock")
+        place = self._path.with_name(self._path.name + ".lock")
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         with _one_writer:
-            descriptor = os.open(lock, flags, 0o600)
+            descriptor = os.open(place, flags, 0o600)
             try:
-                if sys.platform != "win32":
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                lock(descriptor)
                 yield
             finally:
-                _unlock(descriptor)
+                _let_go(descriptor)
 
 
 def behind(problem: str) -> LedgerBehindAnchor:
@@ -201,13 +197,10 @@ def behind(problem: str) -> LedgerBehindAnchor:
     return LedgerBehindAnchor(problem, field="anchor", next_step=_NEXT_STEP)
 
 
-def _unlock(descriptor: int) -> None:
-    """Let go of a file's lock; it ends with the process at the latest, and nothing is lost meanwhile."""
+def _let_go(descriptor: int) -> None:
+    """Unlock and close a file; nothing is lost if that fails: its lock ends with the process."""
     try:
-        if sys.platform != "win32":
-            with suppress(OSError):
-                # A child that inherited the descriptor would keep the lock through a close.
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        unlock(descriptor)
     finally:
         with suppress(OSError):
             os.close(descriptor)
