@@ -8,14 +8,14 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from anonymaly.errors import ExtraMissing, LedgerError
 from anonymaly.ledger import Account, Ledger
+from tests.children import in_child
 
 NANO = 10**9
 
@@ -256,21 +256,6 @@ def test_a_ledger_cannot_be_pickled_and_its_repr_hides_the_password(ledger: Ledg
     with pytest.raises(TypeError, match="open it again"):
         pickle.dumps(ledger)
     assert repr(ledger).startswith("Ledger(")
-
-
-def in_child(work: Callable[[], Any]) -> bool:
-    """Fork, run, and say whether it went well; the child leaves without pytest's farewell."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")

@@ -8,7 +8,6 @@ import os
 import random
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -16,7 +15,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from anonymaly.core.forks import at_fork
+from anonymaly.core.shut_for_fork import ShutForFork
 from anonymaly.errors import AnonymalyError, LedgerDamaged, LedgerError
 from anonymaly.ledger.anchor import Anchor, Anchored
 from anonymaly.ledger.epoch import read_terms
@@ -87,8 +86,7 @@ class Session:
         self._gate = threading.Lock()
         self._process = os.getpid()
         self._closed = False
-        with _listing:
-            _sessions.add(self)
+        _sessions.add(self)
 
     def read(
         self,
@@ -225,48 +223,15 @@ class Session:
         self._process = os.getpid()
         self._gate.release()
 
-    def renew_gate(self) -> None:
+    def renew_lock(self) -> None:
         """Open the gate in a child, whatever thread of its parent was in it."""
         self._gate = threading.Lock()
 
 
-_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
-_listing = threading.RLock()  # held by a fork from its first session on, so that no other is opened meanwhile
+_sessions: ShutForFork[Session] = ShutForFork("ledger")
+_abandoned: list[sa.Pool] = []
 
 
 def open_sessions() -> list[Session]:
     """Return the sessions of this process that are not closed."""
-    with _listing:
-        return [session for session in list(_sessions) if not session.closed]
-
-
-_abandoned: list[sa.Pool] = []
-_forking: list[Session] = []
-
-
-def _before_fork() -> None:
-    _listing.acquire()
-    for session in list(_sessions):
-        session.before_fork()
-        _forking.append(session)
-
-
-def _after_fork() -> None:
-    while _forking:
-        _forking.pop().after_fork()
-
-
-def _after_in_parent() -> None:
-    _after_fork()
-    _listing.release()
-
-
-def _after_in_child() -> None:
-    global _listing  # noqa: PLW0603
-    _after_fork()
-    for session in list(_sessions):
-        session.renew_gate()
-    _listing = threading.RLock()
-
-
-at_fork("ledger", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)
+    return [session for session in _sessions if not session.closed]

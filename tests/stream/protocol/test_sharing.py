@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +16,9 @@ from anonymaly.ledger import Ledger
 from anonymaly.stream import Sensor
 from anonymaly.stream.protocol.journal import Journal, _journals
 from anonymaly.stream.protocol.messages import Readings
-from tests.children import born_while_another_opens
+from tests.children import born_while_another_opens, in_child
 from tests.stream.protocol.parties import ROOM
 
-HANGS = 60  # seconds after which a child that waits for ever is killed
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
@@ -30,22 +26,6 @@ def open_sensor(folder: Path, **options: object) -> Sensor:
     return Sensor(
         "room-1", ROOM, journal=folder / "s.journal", ledger=folder / "s.ledger", budget=1000, **options
     )
-
-
-def in_child(work: Callable[[], object]) -> bool:
-    """Do something in a forked child; say whether it went well."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(HANGS)
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1] == 0
 
 
 def test_threads_that_share_a_sensor_pay_for_every_batch(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from anonymaly.core.forks import at_fork
+from anonymaly.core.shut_for_fork import ShutForFork
 from anonymaly.errors import InputError, LedgerError
 from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts, read_message
 
@@ -56,8 +55,7 @@ class Batches(NamedTuple):
     known: bool  # whether the batch that was asked about is among them
 
 
-_journals: weakref.WeakSet[Journal] = weakref.WeakSet()
-_listing = threading.RLock()  # held by a fork from its first journal on, so that no other is opened meanwhile
+_journals: ShutForFork[Journal] = ShutForFork("journal")
 
 
 class Journal:
@@ -86,8 +84,7 @@ class Journal:
         self._closed = False
         try:
             with self._lock:
-                with _listing:
-                    _journals.add(self)
+                _journals.add(self)
                 # For its owner alone, whatever the umask. SQLite gives the files beside it the same mode.
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
                 self._open(address)
@@ -167,12 +164,15 @@ class Journal:
     def after_fork(self) -> None:
         """Take the file again in the parent; its child has none."""
         if self._process != os.getpid():
-            self._lock = threading.RLock()
             return
         if not self._closed:
             with suppress(sqlite3.Error):  # the next use tries again, and says so
                 self._connection = self._connect()
         self._lock.release()
+
+    def renew_lock(self) -> None:
+        """Have a lock of its own in a child, whatever thread of its parent was in it."""
+        self._lock = threading.RLock()
 
     def __enter__(self) -> Journal:
         return self
@@ -299,30 +299,3 @@ class Journal:
             found = rows.fetchall()
         for number, body in found:
             yield number, read_message(body)
-
-
-_forking: list[Journal] = []
-
-
-def _before_fork() -> None:
-    _listing.acquire()
-    for journal in list(_journals):
-        journal.before_fork()
-        _forking.append(journal)
-
-
-def _after_in_parent() -> None:
-    while _forking:
-        _forking.pop().after_fork()
-    _listing.release()
-
-
-def _after_in_child() -> None:
-    global _listing  # noqa: PLW0603
-    _forking.clear()
-    for journal in list(_journals):
-        journal.after_fork()
-    _listing = threading.RLock()
-
-
-at_fork("journal", before=_before_fork, in_parent=_after_in_parent, in_child=_after_in_child)
