@@ -3,45 +3,25 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here; a POSIX system has them")
+from tests.cli.terminal import terminal_of
 
 
 def _typed(folder: Path, answers: list[tuple[str, str]], *arguments: str) -> tuple[int, str]:
     """Answer each prompt when it has appeared, and return the exit code and all that was shown."""
-    screen, inside = pty.openpty()
-    environment = {**os.environ, "COLUMNS": "160", "TERM": "xterm", "NO_COLOR": "1"}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "anonymaly", "find", "patients.yaml", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=inside,
-        stdout=inside,
-        stderr=inside,
-        start_new_session=True,
-    )
-    os.close(inside)
-    shown, looked, waiting = "", 0, list(answers)
-    while True:
-        try:
-            read = os.read(screen, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            read = b""
-        if not read:
-            break
-        shown += read.decode("utf-8", "replace")
-        if waiting and waiting[0][0] in shown[looked:]:
-            looked = len(shown)
-            os.write(screen, f"{waiting.pop(0)[1]}\n".encode())
-    os.close(screen)
-    assert not waiting, shown
-    return program.wait(), shown
+    with terminal_of(["find", "patients.yaml", *arguments], folder) as terminal:
+        looked, waiting = 0, list(answers)
+        for _ in terminal.reads():
+            if waiting and waiting[0][0] in terminal.transcript[looked:]:
+                looked = len(terminal.transcript)
+                terminal.type(waiting.pop(0)[1])
+        assert not waiting, terminal.transcript
+        return terminal.program.wait(), terminal.transcript
 
 
 @pytest.mark.slow

@@ -11,18 +11,9 @@ from anonymaly.audit.system.disk import TOP, watched
 from anonymaly.audit.system.fault import SystemFault, found_as_it_is
 from anonymaly.audit.system.power import POWER_FAULTS, power_moments, power_problems
 from anonymaly.audit.system.power_sensor import SENSOR_FAULT, sensor_cuts, sensor_problems
-from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core.files import appearing, make_folder, sync_folder
-from anonymaly.errors import InputError
 
-
-@pytest.fixture(scope="module", autouse=True)
-def listening() -> None:
-    try:
-        with heard_syncs(lambda file: None, lambda file: None):
-            pass
-    except InputError as problem:
-        pytest.skip(str(problem))
+pytestmark = pytest.mark.usefixtures("heard")
 
 
 @pytest.mark.slow

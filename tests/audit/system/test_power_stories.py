@@ -8,20 +8,12 @@ import pytest
 from anonymaly.audit.system.fault import replaced
 from anonymaly.audit.system.power import POWER_FAULTS
 from anonymaly.audit.system.power_stories import stories, story_cuts, story_problems
-from anonymaly.audit.system.sqlite_sync import heard_syncs
 from anonymaly.core import files
-from anonymaly.errors import InputError
 
 STRIDE = 15  # in the tests; `benchmarks/faults_by_number.py` cuts after every step
 
 
-@pytest.fixture(scope="module", autouse=True)
-def listening() -> None:
-    try:
-        with heard_syncs(lambda file: None, lambda file: None):
-            pass
-    except InputError as problem:
-        pytest.skip(str(problem))
+pytestmark = pytest.mark.usefixtures("heard")
 
 
 @pytest.mark.slow

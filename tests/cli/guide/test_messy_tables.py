@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,8 +19,7 @@ from anonymaly import inspect as owner
 from anonymaly.cli.guide.asking import flat_answers
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
-
-pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here; a POSIX system has them")
+from tests.cli.terminal import Terminal, terminal_of
 
 MESSY = Path(__file__).parents[3] / "examples" / "messy"
 ROWS = 600
@@ -45,64 +40,15 @@ def _tables() -> ModuleType:
 TABLES = _tables().TABLES
 
 
-class Terminal:
-    """A program on a pseudo-terminal, answered prompt by prompt."""
-
-    def __init__(self, arguments: list[str], folder: Path) -> None:
-        self._screen, inside = pty.openpty()
-        environment = {**os.environ, "COLUMNS": "160", "TERM": "xterm", "NO_COLOR": "1"}
-        self.program = subprocess.Popen(
-            [sys.executable, "-m", "anonymaly", *arguments],
-            cwd=folder,
-            env=environment,
-            stdin=inside,
-            stdout=inside,
-            stderr=inside,
-            start_new_session=True,
-        )
-        os.close(inside)
-        self.transcript = ""
-
-    def prompts(self) -> Iterator[re.Match[str]]:
-        """Return each prompt as it appears, until the program ends."""
-        shown = ""
-        while True:
-            try:
-                read = os.read(self._screen, 65536)
-            except OSError:  # how Linux says that the other side is closed
-                read = b""
-            if not read:
-                break
-            shown += read.decode("utf-8", "replace")
-            self.transcript += read.decode("utf-8", "replace")
-            found = PROMPT.search(CODES.sub("", shown).replace("\r\n", "\n"))
-            if found:
-                shown = ""
-                yield found
-        self.program.wait()
-
-    def type(self, text: str) -> None:
-        """Type a line."""
-        os.write(self._screen, f"{text}\n".encode())
-
-    def interrupt(self) -> None:
-        """Press Ctrl-C."""
-        os.killpg(self.program.pid, signal.SIGINT)
-
-    def close(self) -> None:
-        if self.program.poll() is None:
-            self.program.kill()
-            self.program.wait()
-        os.close(self._screen)
-
-
-@contextmanager
-def _terminal(arguments: list[str], folder: Path) -> Iterator[Terminal]:
-    terminal = Terminal(arguments, folder)
-    try:
-        yield terminal
-    finally:
-        terminal.close()
+def _prompts(terminal: Terminal) -> Iterator[re.Match[str]]:
+    """Return each prompt as it appears, until the program ends."""
+    shown = ""
+    for read in terminal.reads():
+        shown += read
+        found = PROMPT.search(CODES.sub("", shown).replace("\r\n", "\n"))
+        if found:
+            shown = ""
+            yield found
 
 
 def _answers(name: str) -> dict[str, str]:
@@ -115,7 +61,7 @@ def _walk(terminal: Terminal, name: str) -> list[str]:
     lines = [place for place, column in enumerate(columns, start=1) if f"columns.{column}" in answers]
     answers["change"] = " ".join(map(str, lines))
     asked = []
-    for prompt in terminal.prompts():
+    for prompt in _prompts(terminal):
         asked.append(prompt["key"])
         terminal.type(answers.get(prompt["key"], ""))
     return asked
@@ -142,7 +88,7 @@ def test_the_guided_path_reads_every_column_as_a_person_would(
     name: str, messy: Callable[[str], Path]
 ) -> None:
     folder, table = messy(name), TABLES[name]
-    with _terminal(["init", "--guided", table.file], folder) as terminal:
+    with terminal_of(["init", "--guided", table.file], folder) as terminal:
         asked = _walk(terminal, name)
         transcript = terminal.transcript
     assert terminal.program.returncode == 0, transcript
@@ -184,11 +130,11 @@ LEFT_OUT = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_file_of_answers_writes_what_the_terminal_does(name: str, messy: Callable[[str], Path]) -> None:
     folder, table = messy(name), TABLES[name]
-    with _terminal(["init", "--guided", table.file, "-o", "typed.yaml"], folder) as terminal:
+    with terminal_of(["init", "--guided", table.file, "-o", "typed.yaml"], folder) as terminal:
         _walk(terminal, name)
     answers = str(MESSY / "answers" / f"{name}.yaml")
-    with _terminal(["init", table.file, "--answers", answers, "-o", "answered.yaml"], folder) as terminal:
-        assert list(terminal.prompts()) == [], "answers are not asked for"
+    with terminal_of(["init", table.file, "--answers", answers, "-o", "answered.yaml"], folder) as terminal:
+        assert list(_prompts(terminal)) == [], "answers are not asked for"
     assert (folder / "answered.yaml").read_text("utf-8") == (folder / "typed.yaml").read_text("utf-8")
 
 
@@ -196,8 +142,8 @@ def test_a_file_of_answers_writes_what_the_terminal_does(name: str, messy: Calla
 @pytest.mark.parametrize("last", ["file", "person", "write"])
 def test_an_interrupted_dialogue_leaves_no_file(last: str, messy: Callable[[str], Path]) -> None:
     folder = messy("transactions")
-    with _terminal(["init", "--guided", "transactions.csv"], folder) as terminal:
-        for prompt in terminal.prompts():
+    with terminal_of(["init", "--guided", "transactions.csv"], folder) as terminal:
+        for prompt in _prompts(terminal):
             if prompt["key"] == last:
                 terminal.interrupt()
             else:
@@ -218,8 +164,8 @@ def test_a_wrong_answer_is_explained_and_asked_for_again(messy: Callable[[str], 
         "zone": "Berlin",
     }
     asked = []
-    with _terminal(["init", "--guided", "transactions.csv"], folder) as terminal:
-        for prompt in terminal.prompts():
+    with terminal_of(["init", "--guided", "transactions.csv"], folder) as terminal:
+        for prompt in _prompts(terminal):
             key = prompt["key"]
             terminal.type(wrong.get(key, "") if asked.count(key) == 0 else "")
             asked.append(key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -107,8 +108,7 @@ Story = Callable[[Teller], None]
 
 
 def _ask(teller: Teller) -> None:
-    curator = teller.open()
-    try:
+    with closing(teller.open()) as curator:
         value = teller.ask(curator).value
         if isinstance(value, Table):
             for ending in ("parquet", "csv", "arrow"):
@@ -116,37 +116,28 @@ def _ask(teller: Teller) -> None:
         elif hasattr(value, "save"):
             teller.release("model.anonymaly", value.save)
             teller.release("model.anonymaly", value.save)  # in the place of the first
-    finally:
-        curator.close()
 
 
 def _amend(teller: Teller) -> None:
-    curator = teller.open()
-    try:
+    with closing(teller.open()) as curator:
         teller.ask(curator)
         curator.amend(_amended(teller.example), reason="the bounds were too narrow")
         teller.done(curator, "amended")
         teller.ask(curator, repeat=1)
-    finally:
-        curator.close()
 
 
 def _raise(teller: Teller) -> None:
-    curator = teller.open()
-    try:
+    with closing(teller.open()) as curator:
         teller.ask(curator)
         curator.raise_budget(to=200)
         teller.done(curator, "raised")
         teller.ask(curator, repeat=1)
-    finally:
-        curator.close()
 
 
 def _grants(teller: Teller) -> None:
-    curator = teller.open()
-    ledger, name = curator.accountant.ledger, curator.dataset.name
     said: dict[str, Any] = {"by": "owner", "reason": "a test"}
-    try:
+    with closing(teller.open()) as curator:
+        ledger, name = curator.accountant.ledger, curator.dataset.name
         teller.ask(curator)
         ledger.grant(name, "ada", limit=10**10, **said)
         teller.done(curator, "granted")
@@ -156,26 +147,20 @@ def _grants(teller: Teller) -> None:
             teller.done(curator, act.__name__)
         ledger.revoke(name, "ada", **said)
         teller.done(curator, "revoked")
-    finally:
-        curator.close()
 
 
 def _epoch(teller: Teller) -> None:
-    curator = teller.open()
-    try:
+    with closing(teller.open()) as curator:
         teller.ask(curator)
-    finally:
-        curator.close()
     teller.head = (0, 0)
     (teller.folder / "anchor" / "example.anchor").unlink()  # lost, and the disk knows it
     sync_folder(teller.folder / "anchor")
-    ledger = Ledger.open_epoch(_ledger(teller.folder), anchor=teller.folder / "anchor" / "example.anchor")
-    try:
+    with Ledger.open_epoch(
+        _ledger(teller.folder), anchor=teller.folder / "anchor" / "example.anchor"
+    ) as ledger:
         teller.epoch, teller.head = ledger.head().epoch, head_of(ledger)
         teller.entries |= {entry.hash for entry in ledger.entries()}
         teller.step("began an epoch")
-    finally:
-        ledger.close()
 
 
 def stories() -> dict[str, tuple[Story, Example]]:
