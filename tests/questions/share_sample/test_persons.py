@@ -46,8 +46,14 @@ def trajectories(persons: int, rows: int, **options: Any) -> am.Dataset:
     names = [f"p{number:04}" for number in person[:-10]] + [None] * 10
     table = pa.table({"id": names, "place": place.astype(float), "consent": person % 5 > 0})
     mixed = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
-    fields = {"name": "walks", "columns": COLUMNS, "rules": RULES, "person": "id", "max_rows": 2, **options}
-    return am.Dataset(mixed, **fields)
+    fields: dict[str, Any] = {
+        "name": "walks",
+        "columns": COLUMNS,
+        "rules": RULES,
+        "person": "id",
+        "max_rows": 2,
+    }
+    return am.Dataset(mixed, **{**fields, **options})
 
 
 def places(value: am.Table) -> dict[int, set[int]]:
@@ -186,7 +192,7 @@ def test_who_is_the_same_person_is_alike_on_all_engines(
     table = pa.table({"id": names, "place": np.arange(7.0), "consent": [True] * 7})
     source = f"persons_{abs(hash((str(kind), str(same))))}"
     ibis.connect(postgres).create_table(source, table)
-    fields = {
+    fields: dict[str, Any] = {
         "name": "walks",
         "columns": COLUMNS,
         "rules": RULES,
