@@ -25,15 +25,20 @@ def non_sensitive_records(table: ir.Table, columns: Sequence[str]) -> pa.RecordB
 
 
 def non_sensitive_persons(table: ir.Table, columns: Sequence[str]) -> pa.RecordBatchReader:
-    """Return the same of whole persons, each one's rows together, and with each row whether a person begins.
+    """Return the same of whole persons, one after another; each row says whether a person begins with it."""
+    return _streamed(in_turn(table, columns))
 
-    The engine sorts, so that nothing has to be remembered of persons who are not kept. It also compares the
-    persons, as it did to judge them: to compare their values once more, elsewhere, might split a person.
+
+def in_turn(table: ir.Table, columns: Sequence[str]) -> ir.Table:
+    """Return the rows sorted by persons, so that nothing is remembered of those who are not kept.
+
+    The engine compares the persons, as it did to judge them: to compare their ids once more, elsewhere, might
+    make two of one.
     """
     rows = table.filter(table[NON_SENSITIVE])
     rows = rows.order_by(ibis.asc(rows[PERSON], nulls_first=True), PLACE)
     # A row without a person counts as a person of its own.
-    return _streamed(rows.select(*columns, **{BEGINS: rows[PERSON].isnull() | (rows[PLACE] == 0)}))
+    return rows.select(*columns, **{BEGINS: rows[PERSON].isnull() | (rows[PLACE] == 0)})
 
 
 def _streamed(records: ir.Table) -> pa.RecordBatchReader:
