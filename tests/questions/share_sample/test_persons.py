@@ -156,7 +156,8 @@ def test_weights_are_asked_for_and_say_what_a_record_stands_for(open_curator: Op
     assert abs(weights.sum() - 16_010) < 500
     curator = open_curator(trajectories(20, 5))
     assert (
-        "has a weight: it stands for 1.582 of persons" in curator.preview(ask(weights=True)).expectation.error
+        "stands for 1.582 records of persons who are not sensitive"
+        in curator.preview(ask(weights=True)).expectation.error
     )
     nothing = am.simulate(ask(weights=True), trajectories(0, 1, public=True), seed=1).value
     assert nothing.columns == ["person", "place", "weight"]

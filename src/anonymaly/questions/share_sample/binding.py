@@ -95,7 +95,8 @@ class ShareSampleBinding(Binding):
             lines.append(f"at this ε next to nothing is released ({needed} keeps 63 of 100)")
         if self.weight is not None:
             of = "of persons who" if self.by_person else "that"
-            lines.append(f"each record has a weight: it stands for {1 / kept:.4g} {of} are not sensitive")
+            stands = f"stands for {1 / kept:.4g} records {of} are not sensitive"
+            lines.append(f"each record {stands}, as the column {self.weight} says")
         # The coins keep ε in both adjacencies (Lemmas S1 and S3), so this holds in either.
         missing = "that one is missing shows that it is absent or sensitive only up to the factor e^ε"
         lines.append(f"kept records are true; {missing}")
