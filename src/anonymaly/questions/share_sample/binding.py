@@ -32,8 +32,8 @@ class ShareSampleBinding(Binding):
     query: ShareSample
     cited: CitedPolicy
     columns: tuple[str, ...]
-    # One coin for several rows is right only where the person is what is protected: where each row is,
-    # several that are there together would show that one of them is not sensitive.
+    # Only where persons are what is protected: of rows that are protected one by one, one coin for several
+    # has no bound (Lemma S3).
     by_person: bool
     rate: Fraction  # of a coin, by Lemma S1 or S3
 
