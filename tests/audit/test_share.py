@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+from anonymaly.audit.case import Case
 from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_MUTANTS, histogram_case
+from anonymaly.audit.cases.share_persons import SHARE_PERSONS_MUTANTS, persons_case
 from anonymaly.audit.cases.share_sample import (
     SHARE_SAMPLE_MUTANTS,
     sample_case,
@@ -18,18 +22,18 @@ from anonymaly.audit.report import audit
 
 # A release writes a file: few samples, of which half of ε can still be seen.
 SAMPLES, FEW, POWER = 400, 200, 0.5
-MUTANTS = (*SHARE_SAMPLE_MUTANTS, *SHARE_HISTOGRAM_MUTANTS)
-CASES: list[dict[str, Any]] = [
-    {},
-    {"adjacency": "replace"},
-    {"max_rows": 2},
-    {"adjacency": "replace", "max_rows": 2},
-]
+MUTANTS = (*SHARE_SAMPLE_MUTANTS, *SHARE_PERSONS_MUTANTS, *SHARE_HISTOGRAM_MUTANTS)
+CASES: dict[str, Callable[..., Case]] = {
+    "records, add_remove": sample_case,
+    "records, replace": partial(sample_case, adjacency="replace"),
+    "persons, add_remove": persons_case,
+    "persons, replace": partial(persons_case, adjacency="replace"),
+}
 
 
-@pytest.mark.parametrize("options", CASES, ids=str)
-def test_the_sample_passes_the_layers_that_sample_it(options: dict[str, Any]) -> None:
-    case = sample_case(epsilon="1", **options)
+@pytest.mark.parametrize("name", CASES)
+def test_the_sample_passes_the_layers_that_sample_it(name: str) -> None:
+    case = CASES[name](epsilon="1")
     layers = ["fit", "bound"]
     report = audit(case, seed=1, rounds=0, layers=layers, samples=SAMPLES, fit_samples=FEW, power=POWER)
     assert report.passed, str(report)
@@ -38,9 +42,9 @@ def test_the_sample_passes_the_layers_that_sample_it(options: dict[str, Any]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [CASES[0], CASES[3]], ids=str)
-def test_the_sample_replays_alike_on_neighbours(options: dict[str, Any]) -> None:
-    report = audit(sample_case(epsilon="1", **options), seed=1, rounds=0, layers=["replay", "ledger"])
+@pytest.mark.parametrize("name", ["records, add_remove", "persons, replace"])
+def test_the_sample_replays_alike_on_neighbours(name: str) -> None:
+    report = audit(CASES[name](epsilon="1"), seed=1, rounds=0, layers=["replay", "ledger"])
     assert report.passed, str(report)
 
 

@@ -13,6 +13,7 @@ from anonymaly.declare.attributes import read_attributes
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.filters import parse
+from anonymaly.declare.publication import Publication
 from anonymaly.declare.readings import code, judged_people, matches, people, with_others
 from anonymaly.declare.rules import Policy
 from anonymaly.engine import lookup
@@ -21,6 +22,7 @@ from anonymaly.engine.engine import Engine
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.view import typed
 from anonymaly.questions.count.summary import counts_of
+from anonymaly.questions.share_sample.summary import in_turn
 from tests.engine.snapshot import FOLDER, same_as_snapshot
 
 COLUMNS: dict[str, Domain] = {
@@ -145,6 +147,10 @@ EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
     "view_of_people": lambda engine: people(rows(engine, PEOPLE), PEOPLE, engine),
     "judged": lambda engine: judged_people(rows(engine), ALONE, POLICY, engine),
     "judged_people": lambda engine: judged_people(rows(engine, PEOPLE), PEOPLE, POLICY, engine),
+    "whole_persons": lambda engine: in_turn(
+        judged_people(rows(engine, PEOPLE), PEOPLE, Publication(POLICY, ("note",), whole=True), engine),
+        ["note"],
+    ),
     "attribute_of_categories": numbered("ward"),
     "attribute_of_flag": numbered("consent"),
     "attribute_of_bins": numbered(Bins("age", [0, 18, 65, 120])),

@@ -238,9 +238,14 @@ class Accountant:
     def as_charged(self, bound: Binding, repeat: int) -> Binding:
         """Return what a version before was charged for by the same words; otherwise the question itself."""
         earlier = bound.earlier
-        if earlier is None or self.find(bound, repeat) is not None or self.find(earlier, repeat) is None:
+        if earlier is None:
             return bound
-        return earlier
+        found = self.find(bound, repeat)
+        if found is None:
+            return bound if self.find(earlier, repeat) is None else earlier
+        # Where a law has changed the question is the same, and the ledger says by which one it was charged.
+        was = found.record.get("schema_version", bound.schema_version)
+        return bound if was == bound.schema_version else earlier
 
     def find(self, bound: Binding, repeat: int) -> Reservation | None:
         """Return the earlier charge for a question under any declaration it is the same in."""
@@ -497,7 +502,7 @@ def _record(bound: Binding, repeat: int, secret: Secret, before: str | None) -> 
     query, origin = bound.query, catalogue.origin(bound.query.question)
     return {
         "question": query.question,
-        "schema_version": query.schema_version,
+        "schema_version": bound.schema_version,
         "query": query.for_ledger(bound.digest_of),
         "asks": query.describe(),
         "repeat": repeat,

@@ -173,8 +173,13 @@ class Binding:
         return None
 
     @property
+    def schema_version(self) -> int:
+        """The version that the ledger writes down: a later one where the question has another law by now."""
+        return self.query.schema_version
+
+    @property
     def earlier(self) -> Binding | None:
-        """What the same words asked in a version before, where a default has changed since; None if nothing.
+        """What the same words asked in a version before, where a default or a law has changed since; or None.
 
         What was charged for that is not charged again: its answer is handed over as it is.
         """

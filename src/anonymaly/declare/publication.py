@@ -29,6 +29,7 @@ class Publication:
 
     policy: Policy
     columns: tuple[str, ...]
+    whole: bool = False  # whether all rows of a person are read, and not only the first ``max_rows``
 
     def sensitive(self, record: Record, columns: Mapping[str, Domain]) -> bool:
         """Judge one unclamped record."""

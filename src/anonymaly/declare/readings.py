@@ -33,7 +33,7 @@ from anonymaly.declare.rules import Policy
 from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
 from anonymaly.engine.engine import Engine
-from anonymaly.engine.view import truncate
+from anonymaly.engine.view import numbered, truncate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -62,7 +62,8 @@ def judged_people(
 ) -> ir.Table:
     """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
-    A person is sensitive if any of their rows is, including rows that are cut off.
+    A person is sensitive if any of their rows is, including rows that are cut off. For a question about whole
+    persons none is cut off, and it is told whose row each is, and its place among theirs.
     """
     rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
     if declaration.person is None:
@@ -71,6 +72,8 @@ def judged_people(
     # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
     rows = rows.mutate(**{NON_SENSITIVE: own})
+    if isinstance(policy, Publication) and policy.whole:
+        return numbered(rows, declaration.kinds, engine)
     return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
 
 

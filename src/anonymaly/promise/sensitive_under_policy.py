@@ -74,7 +74,8 @@ class SensitiveUnderPolicy(Stepwise):
         condition = f"{self._text()} is not true, or a column that it names holds no declared value"
         if self.rows is None:
             return f"{what}every record that is sensitive under {self._rule()}: {condition}"
-        who = f"every person who is sensitive under {self._rule()}, {self.reading}"
+        # How many rows are read differs: a sample reads all of them, a histogram ``rows``.
+        who = f"every person who is sensitive under {self._rule()}, however many rows they have"
         return f"{what}{who}: for at least one of all their rows {condition}"
 
     def leaves_out(self, *, absence_hidden: bool = True) -> str:

@@ -167,13 +167,6 @@ def test_a_person_is_sensitive_if_any_row_is_even_one_that_is_cut_off() -> None:
     assert dataset.table.columns == tuple(COLUMNS)
 
 
-def test_with_several_rows_for_a_person_each_row_gets_its_part_of_epsilon(open_curator: Open) -> None:
-    curator = open_curator(declare(person="name", max_rows=4))
-    preview = curator.preview(ask(epsilon=2))
-    assert f"{-100 * np.expm1(-0.5):.3g} of 100" in preview.expectation.error
-    assert "for at least one of all their rows" in preview.guarantee.relation.protects()
-
-
 @pytest.mark.parametrize("options", [{}, {"person": "name", "max_rows": 1}], ids=["rows", "persons"])
 def test_postgresql_gives_the_same_records_as_duckdb(postgres: str, options: Any) -> None:
     rows = [*HARMLESS, *SENSITIVE, row(25, "A", name="Ann"), row(8, "A", name="Ann")]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from io import BytesIO
-from itertools import chain, combinations, permutations, product
+from itertools import chain, combinations, permutations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
-from anonymaly.audit.cases.policies import COLUMNS, OTHER, RECORDS, RULES, UNDECLARED, worst_pair
+from anonymaly.audit.cases.policies import ADULT, COLUMNS, OTHER, RECORDS, RULES, UNDECLARED, worst_pair
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.recording import DATA_ARGUMENTS
@@ -68,10 +68,7 @@ class _SampleCase(Case):
 
         def release(seen: _Seen, released: Released, noise: Any) -> str:
             sample = stage.release(seen.records.to_reader(), released, noise)
-            file = BytesIO()
-            sample.copy_to(file)
-            # Without threads, which take longer to start than a few records to read.
-            return "".join(_letters(pq.ParquetFile(file).read(use_threads=False)))
+            return "".join(_letters(records_of(sample)))
 
         return (Stage(stage.name, summarise, release),)
 
@@ -80,10 +77,9 @@ def sample_case(
     *,
     epsilon: Number,
     adjacency: Adjacency = "add_remove",
-    max_rows: int | None = None,
     kind: type[ShareSample] = ShareSample,
 ) -> Case:
-    """Return ``share-sample`` as an audit sees it.
+    """Return ``share-sample`` of a table without persons, as an audit sees it.
 
     Parameters
     ----------
@@ -91,8 +87,6 @@ def sample_case(
         The charge.
     adjacency : {"add_remove", "replace"}
         What a neighbour is.
-    max_rows : int, optional
-        Protect persons of up to this number of rows; rows without it.
     kind : type
         The question's type: ``ShareSample``, or a broken variant of it.
 
@@ -102,14 +96,12 @@ def sample_case(
     >>> {text: round(chance, 3) for text, chance in case.outcomes(case.worst_pair[1]).items()}
     {'': 0.135, 'B': 0.233, 'A': 0.233, 'BA': 0.2, 'AB': 0.2}
     """
-    rows = max_rows or 1
-    person = None if max_rows is None else "name"
     query = kind(policy="adults", columns=["ward"], epsilon=epsilon)
-    kept = -math.expm1(-float(to_fraction(query.cost)) / rows)
+    kept = -math.expm1(-float(to_fraction(query.cost)))
 
     def outcomes(records: Database) -> Outcomes:
         """Judge by hand, and keep each record with 1 − e^-ε; every order is equally likely: Lemmas S1, S2."""
-        wards = _wards(records, person, rows)
+        wards = [letter(row["ward"]) for row in records if not sensitive(row)]
         law: dict[str, float] = {}
         subsets = chain.from_iterable(combinations(wards, size) for size in range(len(wards) + 1))
         for chosen in subsets:
@@ -119,54 +111,43 @@ def sample_case(
                 law[text] = law.get(text, 0.0) + chance * times / math.factorial(len(chosen))
         return law
 
-    unit = f"persons with up to {rows} rows" if person else "records"
     return _SampleCase(
-        name=f"share-sample, {unit}, {adjacency}, ε = {query.epsilon}",
+        name=f"share-sample, records, {adjacency}, ε = {query.epsilon}",
         query=query,
         columns=COLUMNS,
         records=RECORDS,
-        sensitivity={"sample": Sensitivity(rows, _growth)},
-        worst_pair=worst_pair(adjacency, rows),
+        sensitivity={"sample": Sensitivity(1, _growth)},
+        worst_pair=worst_pair(adjacency, 1),
         direction="forward",
         outcomes=outcomes,
         adjacency=adjacency,
-        person=person,
-        max_rows=max_rows,
         rules=RULES,
         data_arguments=SIZES,
     )
 
 
-def _sensitive(row: Mapping[str, Any]) -> bool:
+def records_of(sample: Table) -> pa.Table:
+    """Return a sample's records, without threads, which take longer to start than a few records to read."""
+    file = BytesIO()
+    sample.copy_to(file)
+    return pq.ParquetFile(file).read(use_threads=False)
+
+
+def sensitive(row: Mapping[str, Any]) -> bool:
+    """Judge a record by hand."""
     age = row["age"]
     known = age is not None and not math.isnan(age) and 0 <= age <= 120
     # A ward is published: one that nobody declared makes its record sensitive (Lemma P4).
     return not (known and age >= 18 and row["consent"] is True) or row["ward"] not in (None, "A", "B", "C")
 
 
-def _wards(records: Database, person: str | None, rows: int) -> list[str]:
-    """Return the wards of those that are not sensitive: the first ``rows`` rows of a person, by content.
-
-    A person is sensitive if any of their rows is, those that are cut off among them: Lemma P3.
-    """
-    units: dict[Any, list[Mapping[str, Any]]] = {}
-    for place, row in enumerate(records):
-        name = None if person is None else row.get(person)
-        units.setdefault(("row", place) if name is None else name, []).append(row)
-    kept = [unit for unit in units.values() if not any(map(_sensitive, unit))]
-    return [
-        _letter(row["ward"])
-        for unit in kept
-        for row in sorted(unit, key=lambda row: (row["age"], row["ward"] is None, row["ward"]))[:rows]
-    ]
-
-
-def _letter(ward: str | None) -> str:
+def letter(ward: str | None) -> str:
+    """Return what a ward is written as."""
     return "-" if ward is None else ward[0]
 
 
 def _letters(records: pa.Table) -> tuple[str, ...]:
-    return tuple(map(_letter, records.column("ward").to_pylist()))
+    return tuple(map(letter, records.column("ward").to_pylist()))
 
 
 def _growth(first: _Seen, second: _Seen) -> float:
@@ -175,7 +156,7 @@ def _growth(first: _Seen, second: _Seen) -> float:
     return math.inf if before - after else (after - before).total()
 
 
-def _released(release: Release, **options: Any) -> Case:
+def _released(release: Release) -> Case:
     """Return the case of a sample that is released in another way; its claims stay those of the real one."""
 
     class BrokenSample(ShareSample):
@@ -186,7 +167,7 @@ def _released(release: Release, **options: Any) -> Case:
             )
             return (changed,)
 
-    return sample_case(**{"epsilon": "1", **options, "kind": BrokenSample})
+    return sample_case(epsilon="1", kind=BrokenSample)
 
 
 def _suppress(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:
@@ -232,14 +213,6 @@ class _Clamped(Dataset):
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
-class _RowByRow(Dataset):
-    """Judges each row of a person by itself."""
-
-    def judged(self, policy: Policy | Publication) -> ir.Table:
-        view = self.table
-        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
-
-
 class _ByThePolicyAlone(Dataset):
     """Looks for undeclared values in the columns that the policy names, and in no other that is published."""
 
@@ -251,8 +224,8 @@ def _named(policy: Policy | Publication) -> Policy:
     return policy.policy if isinstance(policy, Publication) else policy
 
 
-def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
-    return dataclasses.replace(sample_case(epsilon="1", **options), dataset_type=kind)
+def _of_dataset(kind: type[Dataset]) -> Case:
+    return dataclasses.replace(sample_case(epsilon="1"), dataset_type=kind)
 
 
 def undeclared_case(kind: type[Dataset] = Dataset) -> Case:
@@ -261,26 +234,29 @@ def undeclared_case(kind: type[Dataset] = Dataset) -> Case:
     return dataclasses.replace(_of_dataset(kind), worst_pair=pair, tight=False)
 
 
+def shows_nobody(case: Case) -> Case:
+    """Return a case with the pair that a sample which is never empty tells apart: nobody, and somebody."""
+    return dataclasses.replace(case, worst_pair=((), (ADULT,)))
+
+
 FEW = 200  # draws, each of which writes a file, show an answer that the law does not know
 
 SHARE_SAMPLE_CASES: tuple[ListedCase, ...] = tuple(
     ListedCase(
-        partial(sample_case, adjacency=adjacency, max_rows=rows),
+        partial(sample_case, adjacency=adjacency),
         samples=4_500,
         thorough_samples=40_000,
         fit_samples=1_000,
         thorough_fit_samples=20_000,
     )
-    for adjacency, rows in product(get_args(Adjacency), (None, 2))
+    for adjacency in get_args(Adjacency)
 )
 SHARE_SAMPLE_MUTANTS: tuple[Mutant, ...] = (
     Mutant("Suppress (exclusion attack)", "bound", lambda: _released(_suppress), samples=400),
     Mutant("kept as if ε were twice as large", "bound", lambda: _released(_doubled), samples=400),
-    Mutant("kept as if a person had one row", "bound", lambda: _released(_doubled, max_rows=2), samples=400),
-    Mutant("drawn again when empty", "bound", lambda: _released(_at_least_one, max_rows=2), samples=400),
+    Mutant("drawn again when empty", "bound", lambda: shows_nobody(_released(_at_least_one)), samples=400),
     Mutant("records in the table's order", "fit", lambda: _released(_in_order), FEW),
     Mutant("undeclared values published", "fit", lambda: undeclared_case(_ByThePolicyAlone), FEW),
     Mutant("null passes", "replay", lambda: _of_dataset(_NullPasses)),
     Mutant("judged after clamping", "replay", lambda: _of_dataset(_Clamped)),
-    Mutant("a person judged row by row", "replay", lambda: _of_dataset(_RowByRow, max_rows=2)),
 )

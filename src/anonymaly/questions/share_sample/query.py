@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field, StrictStr
+from pydantic import Field, StrictBool, StrictStr
 
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
-from anonymaly.core.value import Ordered
+from anonymaly.core.value import Ordered, added
 from anonymaly.declare.domain import Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 
@@ -18,7 +18,8 @@ from anonymaly.declare.rules import Policy
 class ShareSample(Query):
     """Which records may be published as they are?
 
-    Each record that is not sensitive is kept with probability 1 − e^-ε.
+    Each record that is not sensitive is kept with probability 1 − e^-ε. Where persons are declared, each
+    person who is not sensitive is, with all of their rows, under a label drawn anew.
 
     Examples
     --------
@@ -37,9 +38,14 @@ class ShareSample(Query):
     columns: Annotated[tuple[StrictStr, ...], Ordered] = Field(min_length=1)
     """A declared column to publish; give it once for each."""
 
+    weights: StrictBool = added(False)
+    """Whether to add a column with what each record stands for: 1/(1 − e^-ε) that are not sensitive."""
+
     if TYPE_CHECKING:
 
-        def __init__(self, *, policy: str, columns: Sequence[str], epsilon: Number) -> None: ...
+        def __init__(
+            self, *, policy: str, columns: Sequence[str], weights: bool = False, epsilon: Number
+        ) -> None: ...
 
     @classmethod
     def example(cls) -> Example:
@@ -58,4 +64,4 @@ class ShareSample(Query):
     def describe(self) -> str:
         """Say what is published."""
         who = f"a sample of the records that are not sensitive under {self.policy!r}"
-        return f"{who}, with {', '.join(self.columns)}"
+        return f"{who}, with {', '.join(self.columns)}{' and weights' if self.weights else ''}"
