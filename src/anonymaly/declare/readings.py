@@ -64,14 +64,21 @@ def judged_people(
 
     A person is sensitive if any of their rows is, including rows that are cut off.
     """
+    rows = judged_rows(typed, declaration, policy)
+    if declaration.person is None:
+        return rows
+    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+
+
+def judged_rows(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
+    """Return all rows, none cut off, with whether a policy calls whoever they are about non-sensitive."""
     rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
     if declaration.person is None:
         return rows
     whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
     # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
-    rows = rows.mutate(**{NON_SENSITIVE: own})
-    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+    return rows.mutate(**{NON_SENSITIVE: own})
 
 
 def non_sensitive(
