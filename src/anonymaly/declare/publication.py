@@ -43,8 +43,8 @@ class Publication:
 class WholePersons:
     """Asks for all rows of each person, with whose row each is: for a question that bounds a person itself.
 
-    Every other question sees at most ``max_rows`` rows of a person. Where rows have an order, cutting some off
-    would make neighbours of rows that are none.
+    Every other question sees at most ``max_rows`` rows of a person. Where rows have an order, cutting some
+    off would make neighbours of rows that are none.
     """
 
     judged: Policy | Publication | None = None

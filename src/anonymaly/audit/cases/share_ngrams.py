@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -179,7 +179,7 @@ def _chosen(rows: Sequence[Mapping[str, Any]]) -> list[int]:
     places = [WARDS.index(row["ward"]) if row["ward"] in WARDS else -1 for row in known]
     way = [place for _, place in sorted(zip((row["day"] for row in known), places, strict=True))]
     cells = {place for place in way if place >= 0}
-    for first, second in zip(way, way[1:], strict=False):
+    for first, second in pairwise(way):
         if first >= 0 and second >= 0:
             cells.add(len(WARDS) + first * len(WARDS) + second)
     return sorted(cells, key=lambda cell: (_mixed(cell), cell))[:MOST]

@@ -141,7 +141,7 @@ def bind(query: ShareNgrams, declaration: Declaration) -> ShareNgramsBinding:
     sequences = Sequences(math.prod(len(attribute.values) for attribute in place), query.length)
     if sequences.size > MOST_SEQUENCES:
         raise InputError(
-            f"makes {sequences.size:.2g} sequences of {sequences.places:,} places, and at most 2^62 are counted",
+            f"makes {sequences.size:.2g} sequences of {sequences.places:,} places; at most 2^62 are counted",
             field="length",
             next_step="Ask for shorter sequences, or use fewer and larger places.",
         )
@@ -170,8 +170,7 @@ def _threshold(given: int | None, sequences: Sequences, rate: Fraction, *, one_s
     least = threshold_for(sequences.size, rate, Fraction(MOST_PUBLISHED))
     if given < least:
         raise InputError(
-            f"so many of {sequences.size:,} sequences that nobody has would reach {given:,} that no file holds "
-            "them",
+            f"too many of {sequences.size:,} sequences that nobody has would reach {given:,}",
             field="threshold",
             next_step=f"Leave it out, or give {least:,} or more.",
         )
@@ -182,8 +181,7 @@ def _refuse_long_lists(place: tuple[Attribute, ...]) -> None:
     for attribute in place:
         if len(attribute.values) > MOST_VALUES:
             raise InputError(
-                f"has {len(attribute.values):,} values of {attribute.column}, and at most {MOST_VALUES:,} are "
-                "told apart",
+                f"has {len(attribute.values):,} values of {attribute.column}; at most {MOST_VALUES:,} fit",
                 field="place",
                 next_step="Use larger places, or two columns that make a grid.",
             )

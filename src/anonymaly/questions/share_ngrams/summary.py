@@ -36,7 +36,7 @@ class SequenceCounts:
 
 
 def count_sequences(table: ir.Table, bound: ShareNgramsBinding) -> SequenceCounts:
-    """Count the persons who have each sequence, at most ``per_person`` sequences of each; only on the engine."""
+    """Count the persons who have each sequence, at most ``per_person`` sequences of each, on the engine."""
     rows = table.filter(table[NON_SENSITIVE]) if NON_SENSITIVE in table.columns else table
     rows = rows.filter(rows[bound.order].notnull())
     placed = rows.select(person=rows[PERSON], moment=rows[bound.order], code=_place(rows, bound))

@@ -66,7 +66,7 @@ class ReleasedNgrams(Table):
 
     def top(self, number: int = 10, *, length: int | None = None) -> list[tuple[tuple[Place, ...], int]]:
         """Return the sequences with the largest counts, of one length if it is given."""
-        found = []
+        found: list[tuple[tuple[Place, ...], int]] = []
         for cell, count in zip(self.cells.tolist(), self.counts.tolist(), strict=True):
             codes = self.sequences.codes(cell)
             if len(found) < number and length in (None, len(codes)):
