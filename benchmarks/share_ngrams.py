@@ -4,7 +4,8 @@
     python benchmarks/share_ngrams.py --data DIR [--json]
 
 DIR holds tdrive_600_10min.parquet: 600 taxis of Beijing, in steps of ten minutes. Places are the cells of
-a grid of 32 × 32, so that 10^9 sequences of up to three are possible. *Wrong* counts published sequences that no taxi has.
+a grid of 32 × 32, so that 10^9 sequences of up to three are possible. *Wrong* counts published
+sequences that no taxi has.
 """
 
 from __future__ import annotations
