@@ -108,6 +108,7 @@ def test_an_answer_is_read_back_as_it_was_written() -> None:
     assert again.to_dict() == ways.to_dict()
     assert again.top(1) == [((("B", True), ("A", True)), 9)]
     assert again.count(("B", True)) == 2
-    for wrong in [(), ("B",), (("B", 3),), (("B", True),) * 4]:
+    mistakes: list[Any] = [(), ("B",), (("B", 3),), (("B", True),) * 4]
+    for wrong in mistakes:
         with pytest.raises(InputError):
             again.count(*wrong)

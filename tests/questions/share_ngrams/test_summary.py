@@ -16,7 +16,7 @@ from tests.questions.share_ngrams.naive import Row, counts, declare, frame, way
 
 def counted(dataset: am.Dataset, **fields: Any) -> dict[int, int]:
     asked = {"place": ["ward"], "order": "day", "length": 3, "per_person": 4, "epsilon": 1, **fields}
-    bound = am.ShareNgrams(**asked).bind(dataset.declaration)
+    bound: Any = am.ShareNgrams(**asked).bind(dataset.declaration)
     found = count_sequences(dataset.view(bound.policy), bound)
     return dict(zip(found.cells.tolist(), found.persons.tolist(), strict=True))
 
