@@ -43,5 +43,6 @@ from anonymaly.questions.lookahead.query import Lookahead as Lookahead
 from anonymaly.questions.score.query import Score as Score
 from anonymaly.questions.score.value import Model as Model
 from anonymaly.questions.share_histogram.query import ShareHistogram as ShareHistogram
+from anonymaly.questions.share_ngrams.query import ShareNgrams as ShareNgrams
 from anonymaly.questions.share_sample.query import ShareSample as ShareSample
 from anonymaly.version import __version__ as __version__

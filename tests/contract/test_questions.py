@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 from collections.abc import Callable
@@ -139,7 +140,8 @@ def test_an_answer_depends_on_no_column_or_rule_but_those_that_the_question_says
     columns = {"further": Flag(), **{name: example.columns[name] for name in used.columns}}
     records = {name: list(example.records[name]) for name in used.columns}
     records["further"] = [True] * len(next(iter(example.records.values())))
-    fewer = Example(example.query, records, columns, {name: example.rules[name] for name in used.rules})
+    rules = {name: example.rules[name] for name in used.rules}
+    fewer = dataclasses.replace(example, records=records, columns=columns, rules=rules)
     alone = example.query.bind(fewer.dataset().with_adjacency(adjacency))
     for what in ("query", "relation", "shares", "expectation", "used", "policy"):
         assert getattr(alone, what) == getattr(bound, what)

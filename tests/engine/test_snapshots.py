@@ -14,7 +14,7 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.declare.filters import parse
 from anonymaly.declare.publication import Publication
-from anonymaly.declare.readings import code, judged_people, matches, people, with_others
+from anonymaly.declare.readings import code, judged_people, matches, people, whole_people, with_others
 from anonymaly.declare.rules import Policy
 from anonymaly.engine import lookup
 from anonymaly.engine.columns import Kind
@@ -148,7 +148,7 @@ EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
     "judged": lambda engine: judged_people(rows(engine), ALONE, POLICY, engine),
     "judged_people": lambda engine: judged_people(rows(engine, PEOPLE), PEOPLE, POLICY, engine),
     "whole_persons": lambda engine: in_turn(
-        judged_people(rows(engine, PEOPLE), PEOPLE, Publication(POLICY, ("note",), whole=True), engine),
+        whole_people(rows(engine, PEOPLE), PEOPLE, Publication(POLICY, ("note",)), engine),
         ["note"],
     ),
     "attribute_of_categories": numbered("ward"),

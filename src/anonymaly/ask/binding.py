@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anonymaly.ask.permit import Permit
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
-    from anonymaly.declare.publication import Publication
+    from anonymaly.declare.publication import Publication, WholePersons
     from anonymaly.declare.rules import Policy
     from anonymaly.ledger.declarations import Declared
     from anonymaly.noise import Noise
@@ -160,8 +160,8 @@ class Binding:
         return Everyone(adjacency=self.declaration.adjacency, rows=self.declaration.unit_rows)
 
     @property
-    def policy(self) -> Policy | Publication | None:
-        """What the view's rows are judged by, if the question needs that."""
+    def policy(self) -> Policy | Publication | WholePersons | None:
+        """What the view's rows are judged by, and whether all of them are needed, if the question says so."""
         return None
 
     @property

@@ -27,6 +27,7 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "score": "anonymaly.questions.score.query:Score",
         "share-sample": "anonymaly.questions.share_sample.query:ShareSample",
         "share-histogram": "anonymaly.questions.share_histogram.query:ShareHistogram",
+        "share-ngrams": "anonymaly.questions.share_ngrams.query:ShareNgrams",
     }
 )
 GROUP = "anonymaly.questions"

@@ -43,6 +43,8 @@ class Example:
     records: Mapping[str, list[Any]]  # column → values
     columns: Mapping[str, Domain]
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    person: str | None = None  # a declared column
+    max_rows: int | None = None
 
     def dataset(self, records: Mapping[str, list[Any]] | None = None, **options: Any) -> Dataset:
         """Return the table, or one with the same declaration and other records."""
@@ -53,7 +55,14 @@ class Example:
         table = pa.table(
             {name: pa.array(values, arrow_type(self.columns[name])) for name, values in given.items()}
         )
-        return Dataset(table, **{"name": "example", "columns": self.columns, "rules": self.rules, **options})
+        declared = {
+            "name": "example",
+            "columns": self.columns,
+            "rules": self.rules,
+            "person": self.person,
+            "max_rows": self.max_rows,
+        }
+        return Dataset(table, **{**declared, **options})
 
 
 class Query(Value):

@@ -15,6 +15,7 @@ from anonymaly.audit.cases.identify import IDENTIFY_CASES, IDENTIFY_MUTANTS
 from anonymaly.audit.cases.lookahead import LOOKAHEAD_CASES, LOOKAHEAD_MUTANTS
 from anonymaly.audit.cases.score import SCORE_CASES, SCORE_MUTANTS
 from anonymaly.audit.cases.share_histogram import SHARE_HISTOGRAM_CASES, SHARE_HISTOGRAM_MUTANTS
+from anonymaly.audit.cases.share_ngrams import SHARE_NGRAMS_CASES, SHARE_NGRAMS_MUTANTS
 from anonymaly.audit.cases.share_persons import SHARE_PERSONS_CASES, SHARE_PERSONS_MUTANTS
 from anonymaly.audit.cases.share_sample import SHARE_SAMPLE_CASES, SHARE_SAMPLE_MUTANTS
 from anonymaly.audit.listed import Audited
@@ -32,6 +33,7 @@ AUDITED: Mapping[str, Audited] = {
         (*SHARE_SAMPLE_CASES, *SHARE_PERSONS_CASES), (*SHARE_SAMPLE_MUTANTS, *SHARE_PERSONS_MUTANTS)
     ),
     "share-histogram": Audited(SHARE_HISTOGRAM_CASES, SHARE_HISTOGRAM_MUTANTS),
+    "share-ngrams": Audited(SHARE_NGRAMS_CASES, SHARE_NGRAMS_MUTANTS),
 }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
-from anonymaly.declare.publication import Publication
+from anonymaly.declare.publication import Publication, WholePersons
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
 from anonymaly.engine.encodings import read_text_file
@@ -160,8 +160,17 @@ class Dataset:
         typed = self._typed()
         return judged_people(typed, self.declaration, policy, lookup.of(typed))
 
-    def view(self, policy: Policy | Publication | None) -> ir.Table:
+    def whole(self, policy: Policy | Publication | None) -> ir.Table:
+        """Return all rows of each person, with whose row each is, judged by a policy if there is one."""
+        from anonymaly.declare.readings import whole_people  # noqa: PLC0415
+
+        typed = self._typed()
+        return whole_people(typed, self.declaration, policy, lookup.of(typed))
+
+    def view(self, policy: Policy | Publication | WholePersons | None) -> ir.Table:
         """Return the view for a question: judged by a policy if it needs one."""
+        if isinstance(policy, WholePersons):
+            return self.whole(policy.judged)
         return self.table if policy is None else self.judged(policy)
 
     def looked(self) -> ir.Table:
@@ -188,7 +197,7 @@ class Dataset:
                 lines.append(ColumnCheck(name, role, source.type_of(name), source.problem(name, "opaque")))
         return lines
 
-    def ready(self, policy: Policy | Publication | None = None) -> ir.Table:
+    def ready(self, policy: Policy | Publication | WholePersons | None = None) -> ir.Table:
         """Return the view for a question, once connection, permission and columns are checked; reads no rows.
 
         A lost connection is opened again. What is still wrong is reported before anything is charged.

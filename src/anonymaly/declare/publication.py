@@ -29,7 +29,6 @@ class Publication:
 
     policy: Policy
     columns: tuple[str, ...]
-    whole: bool = False  # whether all rows of a person are read, and not only the first ``max_rows``
 
     def sensitive(self, record: Record, columns: Mapping[str, Domain]) -> bool:
         """Judge one unclamped record."""
@@ -38,3 +37,15 @@ class Publication:
             value is not None and not columns[name].contains(value) for name, value in values.items()
         )
         return undeclared or self.policy.sensitive(record, columns)
+
+
+@dataclass(frozen=True)
+class WholePersons:
+    """Asks for all rows of each person, with whose row each is: for a question that bounds a person itself.
+
+    Every other question sees at most ``max_rows`` rows of a person. Where rows have an order, cutting some
+    off would make neighbours of rows that are none.
+    """
+
+    judged: Policy | Publication | None = None
+    """By what the rows are judged, if the question needs that."""

@@ -62,19 +62,34 @@ def judged_people(
 ) -> ir.Table:
     """Return the same rows with a column that is true for whoever a policy calls non-sensitive.
 
-    A person is sensitive if any of their rows is, including rows that are cut off. For a question about whole
-    persons none is cut off, and it is told whose row each is, and its place among theirs.
+    A person is sensitive if any of their rows is, including rows that are cut off.
     """
+    rows = _judged_rows(typed, declaration, policy)
+    if declaration.person is None:
+        return rows
+    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+
+
+def whole_people(
+    typed: ir.Table, declaration: Declaration, policy: Policy | Publication | None, engine: Engine
+) -> ir.Table:
+    """Return all rows of each person, none cut off: whose each is, its place among theirs, and the judgement.
+
+    Without a policy nothing is judged.
+    """
+    rows = typed if policy is None else _judged_rows(typed, declaration, policy)
+    return rows if declaration.person is None else numbered(rows, declaration.kinds, engine)
+
+
+def _judged_rows(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
+    """Return all rows, none cut off, with whether a policy calls whoever they are about non-sensitive."""
     rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
     if declaration.person is None:
         return rows
     whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
     # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
-    rows = rows.mutate(**{NON_SENSITIVE: own})
-    if isinstance(policy, Publication) and policy.whole:
-        return numbered(rows, declaration.kinds, engine)
-    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+    return rows.mutate(**{NON_SENSITIVE: own})
 
 
 def non_sensitive(

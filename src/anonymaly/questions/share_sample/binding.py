@@ -15,7 +15,7 @@ from anonymaly.ask.cited import CitedPolicy, cited_policy
 from anonymaly.core.rate import noise_rate
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import find_domain
-from anonymaly.declare.publication import Publication
+from anonymaly.declare.publication import Publication, WholePersons
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
 
@@ -66,9 +66,10 @@ class ShareSampleBinding(Binding):
         return self.cited.relation(self.declaration)
 
     @property
-    def policy(self) -> Publication:
+    def policy(self) -> Publication | WholePersons:
         """The cited policy; undeclared values of what is published are sensitive too (Lemma P4)."""
-        return Publication(self.cited.policy, self.columns, whole=self.by_person)
+        judged = Publication(self.cited.policy, self.columns)
+        return WholePersons(judged) if self.by_person else judged
 
     @property
     def used(self) -> Used:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The release of a lattice: noise on every cell, and those that reach a threshold (Lemmas 2 and 3).
 
-A lattice of 10^30 cells cannot be noised cell by cell. Of the cells without a record, the number that reach
-the threshold is binomial, the choice of which ones is uniform, and their excess over it is geometric: drawn
-that way, the result has exactly the law of noising all of them.
+A lattice of 10^30 cells cannot be noised cell by cell: `noise.sparse` draws which of those without a record
+reach the threshold, by the law of noising all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymaly.core.arrays import Integers
-from anonymaly.noise.probability import ExactProbability
+from anonymaly.noise import sparse
+from anonymaly.noise.sparse import draw_empty_cells
 from anonymaly.questions.score.methods.lattice import Lattice, Ranks
 
 if TYPE_CHECKING:
@@ -53,41 +53,17 @@ def release_sparse(
     """Add noise to the cells with records, draw which others reach the threshold, and sort all of them."""
     noisy = noise.add_two_sided_geometric(counts, rate)
     kept = noisy >= threshold
-    reaching = ExactProbability.logistic(rate * threshold, rate)
-    number = noise.binomial(lattice.size - len(cells), reaching)
-    empty = lattice.coordinates(_distinct(number, set(lattice.indices(cells)), lattice.size, noise))
-    values = threshold + noise.one_sided_geometric(rate, number)
+    others = lattice.size - len(cells)
+    drawn, values = draw_empty_cells(
+        others, set(lattice.indices(cells)), lattice.size, threshold, rate, noise
+    )
+    empty = lattice.coordinates(drawn)
     found, numbers = np.concatenate([cells[kept], empty]), np.concatenate([noisy[kept], values])
     # In the order of the cells, so that those with records look like the others.
     order = lattice.sorted(found)
     return found[order], numbers[order]
 
 
-def _distinct(number: int, taken: set[int], size: int, noise: Noise) -> list[int]:
-    """Return ``number`` different cells that are not taken, each set of them equally likely."""
-    chosen: dict[int, None] = {}
-    while len(chosen) < number:
-        # Uniform draws without those seen before: each new one is uniform among what is left.
-        for index in noise.uniform(size, number - len(chosen)).tolist():
-            if index not in taken:
-                chosen[index] = None
-    return list(chosen)
-
-
 def threshold_for(lattice: Lattice, rate: Fraction, expected: Fraction) -> int:
-    """Return the smallest threshold that at most ``expected`` empty cells reach on average.
-
-    A function of the lattice and the rate alone: how many cells have records plays no part in it.
-    """
-
-    def reached(threshold: int) -> bool:
-        low, _ = ExactProbability.logistic(rate * threshold, rate).bounds(256)
-        return low * lattice.size > expected * 2**256
-
-    low, high = -1, 1
-    while reached(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reached(middle) else (low, middle)
-    return high
+    """Return the smallest threshold that at most ``expected`` empty cells reach on average."""
+    return sparse.threshold_for(lattice.size, rate, expected)
