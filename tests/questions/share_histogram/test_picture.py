@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas
 
 import anonymaly as am
 from anonymaly.declare.attributes import Attribute
@@ -21,7 +22,7 @@ WARD = Attribute("ward", ("A", "<b>&"))
 def test_every_cell_has_a_bar_with_its_interval() -> None:
     histogram = ReleasedHistogram([WARD, Attribute("new", (False, True))], [9, -2, 0, 30], release=RELEASE)
     (panel,) = panels(histogram)
-    drawn = ElementTree.fromstring(to_svg(panel))
+    drawn = ElementTree.fromstring(to_svg(panel))  # noqa: S314  (our own)
     name = "{http://www.w3.org/2000/svg}"
     assert len(drawn.findall(f"{name}rect")) == 4
     assert len(drawn.findall(f"{name}path")) == 5  # four intervals and the line of 0
@@ -59,8 +60,6 @@ def test_a_page_runs_nothing_and_asks_for_nothing() -> None:
 
 
 def test_an_answer_in_a_notebook_shows_the_bars_and_the_promise() -> None:
-    import pandas  # noqa: PLC0415
-
     table = am.Dataset(
         pandas.DataFrame({"ward": ["A"] * 30}),
         name="wards",
