@@ -42,7 +42,7 @@ class Release:
     >>> import numpy as np
     >>> release = Release("geometric", {"two_sided": Fraction(1, 10)})
     >>> release.estimate(np.array([70, -4])), release.bounds(np.array([70, -4]), missing=0.025)
-    (66.0, (24.0, 108.0))
+    (66.0, (25.0, 107.0))
     >>> release.covers
     'all records of these cells'
     """
