@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``share-histogram`` draws its cells as bars, writes a page, and writes synthetic rows; so does ``score``."""
+"""``share-histogram`` shows its cells as bars and on a page, and writes synthetic rows; so does ``score``."""
 
 from __future__ import annotations
 
