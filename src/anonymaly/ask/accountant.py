@@ -325,12 +325,14 @@ class Accountant:
         kind = kind or catalogue.load(record["question"])
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
+        guarantee = Guarantee.read(record["guarantee"])
+        value = kind.recalled(value, record["query"], guarantee)
         return Answer(
             value=value,
             asks=record["asks"],
             shown=kind.show(value, record["asks"]),
             question=record["question"],
-            guarantee=Guarantee.read(record["guarantee"]),
+            guarantee=guarantee,
             expectation=Expectation.read(record["expected"]),
             number=reservation.seq,
             charged=charged,

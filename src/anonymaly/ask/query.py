@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from anonymaly.ask.binding import Binding, Stage
     from anonymaly.ask.secret import Digest
     from anonymaly.ask.store import KeptFile
+    from anonymaly.promise import Guarantee
 
 
 Epsilon = Annotated[
@@ -165,6 +166,22 @@ class Query(Value):
     def decode(cls, file: KeptFile) -> Any:
         """Read a value back from the store."""
         return cls._part("value").decode(file)
+
+    @classmethod
+    def recalled(cls, value: Any, query: Mapping[str, Any], guarantee: Guarantee) -> Any:
+        """Return a value that was read back with what its question and promise say of it, if that is used.
+
+        Parameters
+        ----------
+        value
+            As ``decode`` returns it.
+        query : mapping
+            The question's fields as the ledger keeps them.
+        guarantee : Guarantee
+            The promise that it was asked under.
+        """
+        found = getattr(cls._part("value"), "recalled", None)
+        return value if found is None else found(value, query, guarantee)
 
     def for_ledger(self, digest_of: Digest) -> dict[str, Any]:
         """Return the question as the ledger keeps it: fields about a person as digests."""

@@ -40,6 +40,7 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
     bound = query.bind(dataset.with_adjacency(adjacency))
     try:
         value = bound.answer(dataset.view(bound.policy), Noise.seeded(seed))
+        value = type(bound.query).recalled(value, bound.query.to_dict(), bound.guarantee)
     except StageFailure as failure:
         # The table is public, so the real error helps and harms nobody.
         raise root_cause(failure) from None

@@ -84,23 +84,26 @@ def _ask(
     repeat: int,
     as_json: bool,
     output: Path | None = None,
+    then: Callable[[Answer], list[str]] = lambda answer: [],
 ) -> None:
     if output is not None:
         _refuse_output(query, output)
+    said: list[str] = []
     with closing(Curator.open(manifest)) as curator:
         if preview:
             result: Preview | Answer = curator.preview(query, repeat=repeat)
         else:
             with progress_bar():
                 result = curator.ask(query, analyst=analyst, repeat=repeat)
-            if output is not None:
-                # Only now, when the answer is committed: a file that appeared before could be a second draw.
-                with still_kept():
+            # Only now, when the answer is committed: a file that appeared before could be a second draw.
+            with still_kept():
+                if output is not None:
                     result.value.write(output)
+                said = then(result)
     if as_json:
         say_json(result.to_dict())
     else:
-        say(str(result))
+        say("\n\n".join([str(result), *said]))
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,14 @@ class Asked:
     output: Path | None = None
     rehearse: bool = False
 
-    def ask(self) -> None:
-        """Ask, and print the answer."""
+    def ask(self, then: Callable[[Answer], list[str]] = lambda answer: []) -> None:
+        """Ask, and print the answer; ``then`` does more with it, and returns what to print below it."""
         query = self.kind(**self.fields)
         if self.rehearse:
             refuse_files(preview=self.preview, output=self.output)
             say_rehearsal(self.manifest, lambda declaration: query, self.as_json)
             return
-        _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output)
+        _ask(self.manifest, query, self.preview, self.analyst, self.repeat, self.as_json, self.output, then)
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,10 @@ class Variation:
 
 
 # Questions whose command does more than ask, and where their variation is.
-VARIATIONS = {"score": "anonymaly.cli.score:VARIATION"}
+VARIATIONS = {
+    "score": "anonymaly.cli.score:VARIATION",
+    "share-histogram": "anonymaly.cli.share_histogram:VARIATION",
+}
 
 
 def _refuse_output(query: Query, output: Path) -> None:

@@ -20,6 +20,7 @@ from anonymaly.cli.output import err, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
 from anonymaly.cli.scored import Scored, Wanted, kinds_of, read_rule
+from anonymaly.cli.synthetic import USUAL_ROWS, Draw, Synthetic, refuse_rows, said_of
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
@@ -79,8 +80,11 @@ def score(
     missing: str,
     reasons: bool,
     top: int | None,
+    synthetic: Path | None,
+    draw: int,
 ) -> None:
     """Get the model, then score the records."""
+    refuse_rows(synthetic, draw)
     shown = USUAL_TOP if reasons and top is None else top
     if (records is None) != (output is None and shown is None):
         raise InputError(
@@ -90,7 +94,7 @@ def score(
         )
     wanted = Wanted(rule=read_rule(missing), top=shown, reasons=reasons)
     if asked.rehearse:
-        refuse_files(preview=asked.preview, output=output, model=model)
+        refuse_files(preview=asked.preview, output=output, model=model, synthetic=synthetic)
         say_rehearsal(
             asked.manifest,
             lambda declaration: asked.kind(
@@ -120,6 +124,11 @@ def score(
         if model is not None:
             with still_kept():
                 released.save(model)
+    if synthetic is not None:
+        with still_kept() if "charged" in report else contextlib.nullcontext():
+            released.draw(draw).write(synthetic)
+        report["synthetic"] = str(synthetic)
+        text += f"\n{said_of(synthetic, draw)}"
     if records is not None:
         with still_kept() if "charged" in report else contextlib.nullcontext():
             found = _score_file(released, records, output, wanted)
@@ -173,6 +182,8 @@ VARIATION = Variation(
         "missing": (MissingRule, MISSING[0]),
         "reasons": (WithReasons, False),
         "top": (Top, None),
+        "synthetic": (Synthetic, None),
+        "draw": (Draw, USUAL_ROWS),
     },
     optional=frozenset({"columns", "epsilon"}),
     defaults=_defaults,

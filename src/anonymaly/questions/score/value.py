@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from anonymaly.questions.score.model_file import read_model, write_model
 from anonymaly.questions.score.pyod_names import PyodNames
 from anonymaly.questions.score.reasons import NAMED, Reasons
 from anonymaly.questions.score.space import Space
+
+if TYPE_CHECKING:
+    from anonymaly.ask.synthetic import SyntheticRows
 
 Quantiles = Literal["table", "model"]
 DRAWS = 20_000  # points whose scores the model's own quantile is of
@@ -194,6 +197,24 @@ class Model:
         scores = self.score_points(self.method.draw(self._body, DRAWS))
         threshold = float(np.quantile(scores, 1 - contamination, method="higher"))
         return self._changed(self.space, float(contamination), threshold, "model")
+
+    def draw(self, rows: int, *, seed: int | None = None) -> SyntheticRows:
+        """Return rows drawn from the model: synthetic ones, for software tests and teaching.
+
+        They are computed from what was released, so they are free, and say no more than it does. Columns go
+        together only as far as the model knows: of ``marginals`` not at all, of ``mixed`` by the pairs that
+        were measured. Numbers are drawn evenly within a cell.
+
+        Parameters
+        ----------
+        rows : int
+            How many.
+        seed : int, optional
+            Makes the rows repeat; without it each call draws others.
+        """
+        from anonymaly.questions.score.synthetic import draw  # noqa: PLC0415  (imports pyarrow)
+
+        return draw(self.space, lambda count, seed: self.method.draw(self._body, count, seed), rows, seed)
 
     def with_columns(self, names: Sequence[str]) -> Model:
         """Return the model with other names of its columns, in their order."""
@@ -364,6 +385,10 @@ class HeldModel(Model):
 
     def with_quantile(self, contamination: float) -> Model:
         """Refuse: points would be drawn from exact counts."""
+        raise self._refusal()
+
+    def draw(self, rows: int, *, seed: int | None = None) -> SyntheticRows:
+        """Refuse: rows would be drawn from exact counts."""
         raise self._refusal()
 
     def write(self, file: BinaryIO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,17 +13,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anonymaly.ask.encoding import decode_json, encode_json
+from anonymaly.ask.synthetic import SyntheticRows
 from anonymaly.ask.table import Table
+from anonymaly.core.rate import noise_rate
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.attributes import Attribute, Label
 from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
+from anonymaly.promise import Guarantee
+from anonymaly.questions.share_histogram.answers import HistogramAnswers
+from anonymaly.questions.share_histogram.error_bars import Release
+from anonymaly.questions.share_histogram.methods import METHODS
 
 ESTIMATE = "estimate"
 SHOWN = 30  # cells that are written out in words
 
 
-class ReleasedHistogram(Table):
+class ReleasedHistogram(HistogramAnswers, Table):
     """An estimate for every combination of the columns' values, zero cells too.
 
     Examples
@@ -39,9 +46,19 @@ class ReleasedHistogram(Table):
     (9, [[3, 9], [0, 4]])
     """
 
-    def __init__(self, by: Sequence[Attribute], estimates: Sequence[float] | npt.NDArray[Any]) -> None:
+    def __init__(
+        self,
+        by: Sequence[Attribute],
+        estimates: Sequence[float] | npt.NDArray[Any],
+        *,
+        release: Release | None = None,
+        source: ReleasedHistogram | None = None,
+    ) -> None:
         self.by = tuple(by)
         self.estimates = np.asarray(estimates)
+        # Neither is stored: the ledger has the question and its promise, from which `recalled` derives them.
+        self.release = release
+        self.source = source
         # Combinations in order, the last column's value changing first.
         labels = zip(*itertools.product(*(attribute.values for attribute in self.by)), strict=True)
         columns = {attribute.column: list(values) for attribute, values in zip(self.by, labels, strict=True)}
@@ -50,7 +67,7 @@ class ReleasedHistogram(Table):
 
     def to_array(self) -> npt.NDArray[Any]:
         """Return the estimates with one axis for each column."""
-        return self.estimates.reshape([len(attribute.values) for attribute in self.by])
+        return self._array()
 
     def estimate(self, **values: Label) -> int | float:
         """Return the estimate of one cell, given a value of every column."""
@@ -99,6 +116,34 @@ class ReleasedHistogram(Table):
         ]
         return cls(by, data["estimates"])
 
+    def _repr_html_(self) -> str:
+        from anonymaly.questions.share_histogram.picture import to_html  # noqa: PLC0415  (it draws this)
+
+        return to_html(self)
+
+    def chart(self) -> str:
+        """Return the cells as bars of text; in a notebook the histogram draws itself."""
+        from anonymaly.questions.share_histogram.picture import in_terminal  # noqa: PLC0415  (it draws this)
+
+        return in_terminal(self)
+
+    def draw(self, rows: int, *, seed: int | None = None) -> SyntheticRows:
+        """Return rows drawn from the released cells: synthetic ones, for software tests and teaching.
+
+        They are computed from what was released, so they are free, and say no more than it does. A cell is
+        drawn as often as its estimate says, never if it is 0 or less; within a bin all numbers are alike.
+
+        Parameters
+        ----------
+        rows : int
+            How many.
+        seed : int, optional
+            Makes the rows repeat; without it each call draws others.
+        """
+        from anonymaly.questions.share_histogram.synthetic import draw  # noqa: PLC0415  (it draws from this)
+
+        return draw(self.by, self.estimates, rows, seed)
+
     def __repr__(self) -> str:
         return f"ReleasedHistogram({len(self):,} cells, by={[attribute.column for attribute in self.by]})"
 
@@ -125,6 +170,18 @@ def encode(value: ReleasedHistogram, file: BinaryIO) -> None:
 def decode(file: BinaryIO) -> ReleasedHistogram:
     """Read the histogram back."""
     return ReleasedHistogram.of_dict(decode_json(file))
+
+
+def recalled(value: ReleasedHistogram, query: Mapping[str, Any], guarantee: Guarantee) -> ReleasedHistogram:
+    """Return the histogram with how it was released, which follows from the question and its promise."""
+    method = METHODS.get(query["method"])
+    cells = len(value.estimates)
+    # An answer that was paid for is handed over, whatever is known of its noise.
+    with suppress(InputError):
+        if method is not None:
+            rate = noise_rate(guarantee.nano, moves=guarantee.rows or 1)
+            value.release = Release(method.name, method.rates_of(rate, guarantee.adjacency, cells))
+    return value
 
 
 def _estimate_name(taken: Collection[str]) -> str:

@@ -203,9 +203,9 @@ class GridMethod(ScoringMethod):
         """Return 0 and the score of a walk that met nothing."""
         return 0.0, self.depth * (self.neighbours if self.weighted else 1)
 
-    def draw(self, body: Body, count: int) -> Floats:
+    def draw(self, body: Body, count: int, seed: int = 0) -> Floats:
         """Return points drawn from the published cells by their counts."""
-        coins, shape = PublicCoins(0), (count, self.dimensions)
+        coins, shape = PublicCoins(seed), (count, self.dimensions)
         if not np.any(body["counts"] > 0):
             return coins.even(math.prod(shape)).reshape(shape)
         cells = body["cells"][coins.places(body["counts"], count)]

@@ -202,9 +202,9 @@ class MarginalsMethod(ScoringMethod):
         """Return what a score is made of, by column and pair."""
         return MarginalParts(self, body)
 
-    def draw(self, body: Body, count: int) -> Floats:
+    def draw(self, body: Body, count: int, seed: int = 0) -> Floats:
         """Return points whose columns are drawn one by one from their histograms."""
-        coins, points = PublicCoins(0), np.empty((count, self.dimensions))
+        coins, points = PublicCoins(seed), np.empty((count, self.dimensions))
         for axis, noisy in enumerate(body["columns"]):
             points[:, axis] = (coins.places(nearest_counts(noisy), count) + coins.even(count)) / self.bins
         return points

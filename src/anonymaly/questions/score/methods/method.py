@@ -144,7 +144,7 @@ class ScoringMethod(ABC):
         )
 
     @abstractmethod
-    def draw(self, body: Body, count: int) -> Floats:
+    def draw(self, body: Body, count: int, seed: int = 0) -> Floats:
         """Return points like those that the model was made of, from what was released and public coins."""
 
     @abstractmethod

@@ -264,9 +264,9 @@ class MixedMethod(ScoringMethod):
         """Return the sums of the smallest and of the largest parts."""
         return self.parts(body).bounds
 
-    def draw(self, body: Body, count: int) -> Floats:
+    def draw(self, body: Body, count: int, seed: int = 0) -> Floats:
         """Return points like those that the model was made of."""
-        return self.parts(body).draw(count)
+        return self.parts(body).draw(count, seed)
 
     def expect(self, facts: MethodFacts) -> Expectation:
         """Say how far off the count of a cell will be."""

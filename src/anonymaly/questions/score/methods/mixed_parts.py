@@ -87,13 +87,13 @@ class MixedParts:
         scaled: Floats = scale * (plain - sums.mean() / len(plain))
         return scaled
 
-    def draw(self, count: int) -> Floats:
+    def draw(self, count: int, seed: int = 0) -> Floats:
         """Return points like those that the model was made of."""
         masses = [
             nearest_counts(noisy) if number else tables.fine_mass(noisy, self.edges(axis))
             for axis, (number, noisy) in enumerate(zip(self.method.labels, self.columns, strict=True))
         ]
-        return tables.draw(self.layout, masses, self.pairs, count)
+        return tables.draw(self.layout, masses, self.pairs, count, seed)
 
     def of(self, points: Floats, *, skip: bool = True) -> Floats:
         """Return the parts of points, one column of numbers for each of ``axes``.

@@ -95,13 +95,15 @@ def fine_mass(noisy: Integers, edges: Integers) -> Floats:
     return np.append(np.repeat(counts[:-1] / widths, widths), counts[-1])
 
 
-def draw(layout: HistogramLayout, masses: Sequence[Floats], pairs: Sequence[Integers], count: int) -> Floats:
+def draw(
+    layout: HistogramLayout, masses: Sequence[Floats], pairs: Sequence[Integers], count: int, seed: int = 0
+) -> Floats:
     """Return points like those that the model was made of, with NaN for what is missing.
 
     Columns are drawn one after another. Where pairs were measured, each follows the earlier column that it
-    goes with most, and is otherwise independent of it. The coins are public and always the same.
+    goes with most, and is otherwise independent of it. The coins are public.
     """
-    coins = PublicCoins(0)
+    coins = PublicCoins(seed)
     points = np.empty((count, len(layout.labels)))
     sides = np.empty((count, len(layout.labels)), np.int64)
     leaders = _leaders(layout, pairs)
