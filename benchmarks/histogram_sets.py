@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which histograms `share-histogram` is tuned on, and which it is judged on: split by name before anything ran.
+"""Which histograms `share-histogram` is tuned on, and which it is judged on: split by name before any run.
 
 A histogram goes where its source is, so that no other form of it is on the other side (`ADULT` and the tables
 made of adult are one source). The judging half is looked at once, when all is chosen. The constants of
