@@ -29,17 +29,20 @@ from histogram_sets import JUDGING, TUNING, load
 from rich.console import Console
 from rich.table import Table
 
-from anonymaly.core.arrays import Integers
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.epsilon import to_nano
 from anonymaly.core.rate import Adjacency
 from anonymaly.noise import Noise
-from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods import BEFORE, CHOOSING, METHODS
+from anonymaly.questions.share_histogram.methods.method import Facts
 
 EPSILONS = ("1", "0.1", "0.01")
 POLICIES = ("0.9", "0.25", "value")
 MEASURES = ("mre", "l1", "ranges")
 RANGES = 300
 AUTO = "auto"
+# `auto` as it is, by what matters, and as it was before; and all other methods.
+JUDGED = {**METHODS, "auto, ranges": CHOOSING["ranges"], "auto before": BEFORE}
 
 Numbers = npt.NDArray[Any]
 Views = tuple[Numbers, Numbers]  # the cells, and what sums are taken of
@@ -55,20 +58,23 @@ class Input:
     every: Integers
     part: Integers
     boxes: Integers
+    harmless: Booleans | None
 
 
 def inputs(names: tuple[str, ...], folder: Path) -> Iterator[Input]:
     for (name, every), policy in product(load(names, folder).items(), POLICIES):
         generator = np.random.default_rng(zlib.crc32(f"{name} {policy}".encode()))
+        decided = None
         if policy == "value":
             # Blocks of the first column, as categories or ages would be; half of them harmless.
             blocks = generator.permutation(np.arange(8) % 2)
             harmless = blocks[np.arange(every.shape[0]) * 8 // every.shape[0]]
             part = every * harmless.reshape(-1, *[1] * (every.ndim - 1))
+            decided = np.repeat(harmless > 0, every.size // every.shape[0])
         else:
             part = generator.binomial(every, float(policy))
         ends = np.sort([generator.integers(0, size + 1, (RANGES, 2)) for size in every.shape], axis=2)
-        yield Input(name, policy, every, part, ends)
+        yield Input(name, policy, every, part, ends, decided)
 
 
 def box_sums(numbers: Numbers, boxes: Integers) -> Numbers:
@@ -94,12 +100,14 @@ def errors(case: Input, views: Views) -> Errors:
 
 
 def release(name: str, case: Input, epsilon: str, adjacency: Adjacency) -> Callable[[Noise], Views]:
-    method = METHODS[name]
+    method = JUDGED[name]
     rates = method.rates(to_nano(epsilon), adjacency=adjacency, bins=case.every.size)
+    # Under the policy by value its text says which cells are harmless.
+    facts = Facts(case.every.shape, case.harmless, plain=None if case.harmless is None else False)
 
     def draw(noise: Noise) -> Views:
-        found = method.run(case.every.ravel(), case.part.ravel(), rates=rates, noise=noise)
-        return found, found
+        found = method.views(case.every.ravel(), case.part.ravel(), rates=rates, noise=noise, facts=facts)
+        return found.cells, found.cells if found.sums is None else found.sums
 
     return draw
 
@@ -109,7 +117,7 @@ def measure(case: Input, draws: int) -> list[dict[str, Any]]:
     for epsilon, adjacency in product(EPSILONS, get_args(Adjacency)):
         noise = Noise.seeded(zlib.crc32(f"{case.name} {case.policy} {epsilon} {adjacency}".encode()))
         found: dict[str, Errors] = {}
-        for name in METHODS:
+        for name in JUDGED:
             draw = release(name, case, epsilon, adjacency)
             drawn = [errors(case, draw(noise)) for _ in range(draws)]
             found[name] = {each: float(np.mean([one[each] for one in drawn])) for each in MEASURES}

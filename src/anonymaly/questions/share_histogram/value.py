@@ -39,9 +39,15 @@ class ReleasedHistogram(Table):
     (9, [[3, 9], [0, 4]])
     """
 
-    def __init__(self, by: Sequence[Attribute], estimates: Sequence[float] | npt.NDArray[Any]) -> None:
+    def __init__(
+        self,
+        by: Sequence[Attribute],
+        estimates: Sequence[float] | npt.NDArray[Any],
+        sums: Sequence[float] | npt.NDArray[Any] | None = None,
+    ) -> None:
         self.by = tuple(by)
         self.estimates = np.asarray(estimates)
+        self.sums = None if sums is None else np.asarray(sums)
         # Combinations in order, the last column's value changing first.
         labels = zip(*itertools.product(*(attribute.values for attribute in self.by)), strict=True)
         columns = {attribute.column: list(values) for attribute, values in zip(self.by, labels, strict=True)}
@@ -51,6 +57,23 @@ class ReleasedHistogram(Table):
     def to_array(self) -> npt.NDArray[Any]:
         """Return the estimates with one axis for each column."""
         return self.estimates.reshape([len(attribute.values) for attribute in self.by])
+
+    def for_sums(self) -> npt.NDArray[Any]:
+        """Return numbers to take sums of, totals or ranges, with one axis for each column.
+
+        They come from the same noisy release as the estimates, free of charge. Estimates are nearest to
+        single cells, and for that give up small counts; in a sum of many cells that adds up. These may be
+        negative, and are no whole numbers. Where a method has one view only, they are the estimates.
+
+        Examples
+        --------
+        >>> histogram = ReleasedHistogram([Attribute("ward", ("A", "B"))], [9, 0], [8.5, 1.5])
+        >>> float(histogram.for_sums().sum())
+        10.0
+        """
+        if self.sums is None:
+            return self.to_array()
+        return self.sums.reshape([len(attribute.values) for attribute in self.by])
 
     def estimate(self, **values: Label) -> int | float:
         """Return the estimate of one cell, given a value of every column."""
@@ -88,6 +111,7 @@ class ReleasedHistogram(Table):
                 for item in self.by
             ],
             "estimates": self.estimates.tolist(),
+            **({} if self.sums is None else {"sums": self.sums.tolist()}),
         }
 
     @classmethod
@@ -97,7 +121,7 @@ class ReleasedHistogram(Table):
             Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
             for item in data["by"]
         ]
-        return cls(by, data["estimates"])
+        return cls(by, data["estimates"], data.get("sums"))
 
     def __repr__(self) -> str:
         return f"ReleasedHistogram({len(self):,} cells, by={[attribute.column for attribute in self.by]})"

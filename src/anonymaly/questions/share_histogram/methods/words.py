@@ -11,7 +11,7 @@ from anonymaly.noise import laws
 from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.methods.method import HistogramMethod
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, lone_count
-from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS, Rates
+from anonymaly.questions.share_histogram.methods.rates import Rates
 
 MOST = Fraction(95, 100)
 DRAWS = "in 95 of 100 draws"
@@ -20,11 +20,25 @@ TWO_SIDED = {
     "two_sided": "two-sided geometric",
     "totals": "two-sided geometric on totals",
     "sensitive": "two-sided geometric on the number of sensitive records",
+    "numbers": "two-sided geometric on the numbers of sensitive and of other records",
 }
 ONE_SIDED = {
     "one_sided": "one-sided geometric",
     "one_sided_alone": "one-sided geometric if few are sensitive",
     "zero_bins": "one-sided geometric to find empty cells",
+}
+
+# What each method is good for, and what it is bad for.
+GOOD_AND_BAD = {
+    "auto": "good for cells (its estimates) and for totals and ranges (for_sums); bad for small counts among zeros",
+    "hybrid": "good for cells, if many records are not sensitive; bad for sums, from which smoothing takes",
+    "one_sided": "good for sums of records that are not sensitive; bad if many are sensitive, or cells are empty",
+    "one_sided_l1": "good for sparse cells of records that are not sensitive; bad if many are sensitive",
+    "sample": "good where counts must be of records that exist; bad for totals: it leaves records out",
+    "geometric": "good for sums and for dense cells; bad for sparse cells, each of which gets noise",
+    "smoothed": "good for sparse or level cells; bad for sums, and for counts that differ by less than noise",
+    "dawa": "good for long level runs at a small ε; bad for sums, and for dense counts that differ",
+    "dawaz": "good for sparse cells where few are sensitive; bad under a policy by value: their cells become 0",
 }
 
 
@@ -40,7 +54,7 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
     """
     # The score of dawa's partition is no noise on a count.
     drawn = [_law(name, rate) for name, rate in rates.items() if name != "score"]
-    noise = "\n".join([_says(method, rates), *drawn])
+    noise = "\n".join([_says(method, rates), GOOD_AND_BAD[method.name], *drawn])
     width = (
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST) if method.name == "geometric" else None
     )
@@ -49,8 +63,9 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
 
 
 def _says(method: HistogramMethod, rates: Rates) -> str:
-    if method.name == "auto" and "one_sided_alone" not in rates:
-        return f"hybrid, as there are fewer than {FEWEST_BINS} cells: {METHODS['hybrid'].says}"
+    if method.chooses and "numbers" not in rates:
+        runs = "hybrid" if "one_sided" in rates else "geometric"
+        return f"{runs}, as public facts decide: {METHODS[runs].says}"
     return method.says
 
 
@@ -66,6 +81,8 @@ def _law(name: str, rate: Fraction) -> str:
 
 def _error(name: str, rates: Rates, cells: int) -> list[str]:
     match name:
+        case "auto" if "sensitive" not in rates:
+            return _chosen_error(rates, cells)
         case "sample":
             kept = 100 * _kept(rates["left_out"])
             return [f"{kept:.3g} of 100 non-sensitive records are counted on average", LEFT_OUT]
@@ -96,6 +113,25 @@ def _error(name: str, rates: Rates, cells: int) -> list[str]:
     ]
 
 
+def _chosen_error(rates: Rates, cells: int) -> list[str]:
+    """Say the error of whichever method auto may run, and of its two views."""
+    around = _around(rates["two_sided"])
+    if "one_sided" not in rates:
+        first = [f"before smoothing, each cell within ±{around} of its true count {DRAWS}"]
+    else:
+        first = [
+            f"each cell's non-sensitive part within {_below(rates['one_sided'])} {DRAWS}",
+            f"before smoothing, its sensitive part within ±{around} {DRAWS}",
+        ]
+        if "numbers" in rates:
+            first.append(f"or all of it within {around}, if records are many and geometric runs")
+    return [
+        *first,
+        *_smoothed("counts", rates["two_sided"], cells),
+        "for_sums gives back what that takes from sums",
+    ]
+
+
 def _measure(name: str, rates: Rates) -> Measure:
     """Return the error of a cell as one number: that of the noise alone, without what smoothing adds."""
     within = "95 of 100 draws are within this"
@@ -118,6 +154,9 @@ def _measure(name: str, rates: Rates) -> Measure:
         case "dawa" | "dawaz":
             around = laws.two_sided_geometric_half_width(rates["totals"], MOST)
             return Measure(around, "records", f"{within} of a bucket's true total, before smoothing")
+    if "one_sided" not in rates:
+        around = laws.two_sided_geometric_half_width(rates["two_sided"], MOST)
+        return Measure(around, "records", f"{within} of a cell's true count, before smoothing")
     parts = (
         laws.one_sided_geometric_quantile(rates["one_sided"], MOST),
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST),
