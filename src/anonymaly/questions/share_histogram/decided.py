@@ -2,7 +2,8 @@
 """Cells that hold no sensitive record, by the policy's text and the declared domain: a public fact.
 
 Only for a policy that names no other column than those of the cells: a null elsewhere makes a record
-sensitive, and so does an undeclared value that a bin reaches beyond the domain for. Whatever is found here, the promise is kept (Lemma 14): sensitive records of these cells are counted nowhere.
+sensitive, and so does an undeclared value that a bin reaches beyond the domain for. Whatever is found here,
+the promise is kept (Lemma 14): sensitive records of these cells are counted nowhere.
 """
 
 from __future__ import annotations

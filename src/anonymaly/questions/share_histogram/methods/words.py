@@ -30,15 +30,15 @@ ONE_SIDED = {
 
 # What each method is good for, and what it is bad for.
 GOOD_AND_BAD = {
-    "auto": "good for cells (its estimates) and for totals and ranges (for_sums); bad for small counts among zeros",
+    "auto": "good for cells, and by for_sums for totals and ranges; bad for small counts among zeros",
     "hybrid": "good for cells, if many records are not sensitive; bad for sums, from which smoothing takes",
-    "one_sided": "good for sums of records that are not sensitive; bad if many are sensitive, or cells are empty",
+    "one_sided": "good for sums of records that are not sensitive; bad if many are sensitive",
     "one_sided_l1": "good for sparse cells of records that are not sensitive; bad if many are sensitive",
     "sample": "good where counts must be of records that exist; bad for totals: it leaves records out",
     "geometric": "good for sums and for dense cells; bad for sparse cells, each of which gets noise",
     "smoothed": "good for sparse or level cells; bad for sums, and for counts that differ by less than noise",
     "dawa": "good for long level runs at a small ε; bad for sums, and for dense counts that differ",
-    "dawaz": "good for sparse cells where few are sensitive; bad under a policy by value: their cells become 0",
+    "dawaz": "good for sparse cells where few are sensitive; bad under a policy by value, which it empties",
 }
 
 
@@ -58,8 +58,9 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
     width = (
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST) if method.name == "geometric" else None
     )
-    error = "\n".join(_error(method.name, rates, cells))
-    return Expectation(noise, error, width, measure=_measure(method.name, rates))
+    error = "\n".join(_chosen_error(rates, cells) if method.chooses else _error(method.name, rates, cells))
+    runs = "smoothed" if method.chooses and "one_sided" not in rates else method.name
+    return Expectation(noise, error, width, measure=_measure(runs, rates))
 
 
 def _says(method: HistogramMethod, rates: Rates) -> str:
@@ -81,8 +82,6 @@ def _law(name: str, rate: Fraction) -> str:
 
 def _error(name: str, rates: Rates, cells: int) -> list[str]:
     match name:
-        case "auto" if "sensitive" not in rates:
-            return _chosen_error(rates, cells)
         case "sample":
             kept = 100 * _kept(rates["left_out"])
             return [f"{kept:.3g} of 100 non-sensitive records are counted on average", LEFT_OUT]
@@ -154,9 +153,6 @@ def _measure(name: str, rates: Rates) -> Measure:
         case "dawa" | "dawaz":
             around = laws.two_sided_geometric_half_width(rates["totals"], MOST)
             return Measure(around, "records", f"{within} of a bucket's true total, before smoothing")
-    if "one_sided" not in rates:
-        around = laws.two_sided_geometric_half_width(rates["two_sided"], MOST)
-        return Measure(around, "records", f"{within} of a cell's true count, before smoothing")
     parts = (
         laws.one_sided_geometric_quantile(rates["one_sided"], MOST),
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST),
