@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,9 @@ class Facts:
     """What is public of a histogram besides ε: a method may choose by it, free of charge."""
 
     shape: tuple[int, ...]  # cells along each column
-    harmless: Booleans | None = None  # cells that hold no sensitive record, by the policy's text
+    harmless: Booleans | None = field(
+        default=None, compare=False
+    )  # cells that hold no sensitive record, by the policy's text
     plain: bool | None = None  # whether to add two-sided noise to all records; None if numbers must be asked
 
 
