@@ -137,7 +137,7 @@ def test_a_positive_count_plus_the_mean_is_right_on_average() -> None:
         assert found == pytest.approx(count)
 
 
-@pytest.mark.parametrize("name", ["smoothed", "dawa", "dawaz", "hybrid", "auto"])
+@pytest.mark.parametrize("name", ["smoothed", "hybrid", "auto"])
 def test_no_method_says_that_nobody_is_there_where_plain_noise_would_not(name: str) -> None:
     every = np.zeros(512, np.int64)
     every[::64] = 3

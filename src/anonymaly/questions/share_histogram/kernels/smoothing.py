@@ -47,7 +47,7 @@ def smooth(released: Numbers, rate: Fraction, *, plain_price: float | None = Non
     price = run_price(cells, speed)
     # A level this high beats zeros by itself, whatever its run costs.
     plain_level = price / speed
-    plain_price = price if plain_price is None else plain_price
+    plain_price = price if plain_price is None else min(price, plain_price)
     sums, medians = deviations(released)
     sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
     zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])

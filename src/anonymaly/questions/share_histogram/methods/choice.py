@@ -51,15 +51,15 @@ def _chosen(
         plain = dense and first >= mostly * (first + second)
     if plain:
         released = noise.add_two_sided_geometric(every, rates["two_sided"])
-        return _views(*_two_sided(released, rates["two_sided"], facts))
+        return _views(*_two_sided(released, rates["two_sided"], facts), released)
     harmless = _one_sided(non_sensitive, rates["one_sided"], noise)
     # No sensitive record is counted where the policy's text says that there is none (Lemma 14).
-    others = _sensitive(sensitive, rates["two_sided"], noise, facts)
-    return _views(harmless[0] + others[0], harmless[1] + others[1])
+    cells, sums, released = _sensitive(sensitive, rates["two_sided"], noise, facts)
+    return _views(harmless[0] + cells, harmless[1] + sums, released)
 
 
-def _views(cells: Integers, sums: Floats) -> Views:
-    return Views(or_largest(cells, np.rint(sums).astype(np.int64)), sums)
+def _views(cells: Integers, sums: Floats, released: Integers) -> Views:
+    return Views(or_largest(cells, released), sums)
 
 
 def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
@@ -69,19 +69,22 @@ def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
     return np.where(released > 0, released + median, 0), np.where(released > 0, released + _mean(rate), 0.0)
 
 
-def _sensitive(sensitive: Integers, rate: Fraction, noise: Noise, facts: Facts) -> Both:
+def _sensitive(
+    sensitive: Integers, rate: Fraction, noise: Noise, facts: Facts
+) -> tuple[Integers, Floats, Integers]:
+    """Return the two views of the sensitive records, and the counts with noise that they are made of."""
     if facts.harmless is None:
-        return _two_sided(noise.add_two_sided_geometric(sensitive, rate), rate, facts)
+        released = noise.add_two_sided_geometric(sensitive, rate)
+        return (*_two_sided(released, rate, facts), released)
+    cells, released = np.zeros(sensitive.size, np.int64), np.zeros(sensitive.size, np.int64)
     places = np.flatnonzero(~facts.harmless)
-    cells, lost = np.zeros(sensitive.size, np.int64), np.zeros(sensitive.size, np.int64)
     if not places.size:
-        return cells, lost.astype(np.float64)
-    released = noise.add_two_sided_geometric(sensitive[places], rate)
-    cells[places] = smooth(released, rate, plain_price=PLAIN_PRICE)
-    lost[places] = released - cells[places]
-    sums = cells + _restored(lost, released, rate, facts)
+        return cells, cells.astype(np.float64), released
+    released[places] = noise.add_two_sided_geometric(sensitive[places], rate)
+    cells[places] = smooth(released[places], rate, plain_price=PLAIN_PRICE)
+    sums = cells + _restored(released - cells, released[places], rate, facts)
     # What was given back to cells that hold nobody of this part is taken away again.
-    return cells, np.where(facts.harmless, 0.0, sums)
+    return cells, np.where(facts.harmless, 0.0, sums), released
 
 
 def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:

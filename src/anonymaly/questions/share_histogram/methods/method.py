@@ -34,9 +34,8 @@ class Facts:
     """What is public of a histogram besides ε: a method may choose by it, free of charge."""
 
     shape: tuple[int, ...]  # cells along each column
-    harmless: Booleans | None = field(
-        default=None, compare=False
-    )  # cells that hold no sensitive record, by the policy's text
+    # Cells that hold no sensitive record, by the policy's text.
+    harmless: Booleans | None = field(default=None, compare=False)
     plain: bool | None = None  # whether to add two-sided noise to all records; None if numbers must be asked
 
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.noise import laws
-from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
 from anonymaly.questions.share_histogram.methods.method import HistogramMethod
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, lone_count
-from anonymaly.questions.share_histogram.methods.rates import Rates
+from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS, Rates
 
 MOST = Fraction(95, 100)
 DRAWS = "in 95 of 100 draws"
@@ -47,7 +47,7 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
 
     Examples
     --------
-    >>> from anonymaly.questions.share_histogram.methods import METHODS
+    >>> from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
     >>> method = METHODS["geometric"]
     >>> expectation(method, method.rates(10**9, adjacency="add_remove", bins=9), 9).error
     'each cell within ±3 of its true count in 95 of 100 draws'
@@ -67,6 +67,8 @@ def _says(method: HistogramMethod, rates: Rates) -> str:
     if method.chooses and "numbers" not in rates:
         runs = "hybrid" if "one_sided" in rates else "geometric"
         return f"{runs}, as public facts decide: {METHODS[runs].says}"
+    if method is BEFORE and "one_sided_alone" not in rates:
+        return f"hybrid, as there are fewer than {FEWEST_BINS} cells: {METHODS['hybrid'].says}"
     return method.says
 
 
