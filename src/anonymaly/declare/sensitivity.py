@@ -54,6 +54,17 @@ def who_is_sensitive(policy: Policy, columns: Mapping[str, Domain]) -> Who | Non
     return "some" if len(verdicts) > 1 else "everyone" if verdicts == {True} else "nobody"
 
 
+def kinds(policy: Policy, column: str, columns: Mapping[str, Domain]) -> list[Any]:
+    """Return one value of each kind that a policy tells apart in a column's declared domain.
+
+    Examples
+    --------
+    >>> kinds(Policy("age >= 18"), "age", {"age": Interval(0, 120)})
+    [0.0, 5e-324, 18.0, 18.000000000000004]
+    """
+    return _values(columns[column], _constants([policy.predicate(columns)], column))
+
+
 def is_anyone_sensitive(policies: Sequence[Policy], columns: Mapping[str, Domain]) -> bool | None:
     """Say whether a record of the declared domain is sensitive under all of several policies.
 

@@ -15,8 +15,9 @@ from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
-from anonymaly.questions.share_histogram.methods import METHODS, one_sided
+from anonymaly.questions.share_histogram.methods import METHODS, choice
 from anonymaly.questions.share_histogram.methods.dawa import redistribute
+from anonymaly.questions.share_histogram.methods.method import Facts
 
 
 def table(seed: int, bins: int = 300) -> tuple[Integers, Integers]:
@@ -105,16 +106,53 @@ def test_smoothing_zeroes_what_noise_hides() -> None:
     assert smooth(np.array([300, 400, 300, 300]), Fraction(1, 2)).all()
 
 
-def test_auto_leaves_few_sensitive_records_out_and_many_in() -> None:
-    bins, epsilon = 1000, Fraction(1)
-    others = np.full(bins, 50)
-    for sensitive, expected in ((1, "one_sided_l1"), (100, "hybrid")):
-        every = others.copy()
-        every[::100] += sensitive * 10
-        found = release("auto", every, others, epsilon)
-        reads_sensitive = bool(np.abs(found - others)[::100].mean() > 50)
-        assert reads_sensitive == (expected == "hybrid")
-    assert one_sided.FEW * bins > 10
+def test_auto_leaves_no_group_out_because_there_are_many_cells() -> None:
+    # By the rule of before, 65,536 cells at ε = 0.1 lost every sensitive record of a table of 60,000.
+    every = np.zeros(65_536, np.int64)
+    every[::8192] = 7_500
+    others = np.where(np.arange(65_536) % 16_384, every, 0)
+    found = release("auto", every, others, Fraction(1, 10))
+    assert (np.abs(found - every)[::8192] < 1_000).all()
+
+
+def test_sums_of_dense_counts_are_near_where_smoothing_ruins_them() -> None:
+    every = np.random.default_rng(1).poisson(6, (64, 64))
+    method, errors = METHODS["auto"], []
+    rates = method.rates(10**8, adjacency="add_remove", bins=every.size)
+    for seed in range(5):
+        views = method.views(
+            every.ravel(), every.ravel() // 4, rates=rates, noise=Noise.seeded(seed), facts=Facts(every.shape)
+        )
+        assert views.sums is not None
+        errors.append([abs(float(view.sum()) - every.sum()) for view in (views.cells, views.sums)])
+    cells, sums = np.mean(errors, axis=0)
+    assert sums < 0.1 * cells
+
+
+def test_a_positive_count_plus_the_mean_is_right_on_average() -> None:
+    rate = Fraction(1, 3)
+    for count in (0, 1, 2, 7):
+        masses = [(1 - np.exp(-1 / 3)) * np.exp(-k / 3) for k in range(400)]
+        found = sum(p * (count - k + choice._mean(rate)) for k, p in enumerate(masses) if count - k > 0)
+        assert found == pytest.approx(count)
+
+
+@pytest.mark.parametrize("name", ["smoothed", "hybrid", "auto"])
+def test_no_method_says_that_nobody_is_there_where_plain_noise_would_not(name: str) -> None:
+    every = np.zeros(512, np.int64)
+    every[::64] = 3
+    for seed in range(20):
+        assert release(name, every, every * 0, Fraction(1, 10), seed).any()
+
+
+def test_sensitive_records_are_counted_nowhere_in_cells_that_are_called_harmless() -> None:
+    every, harmless = np.full(4, 1000), np.array([True, True, False, False])
+    rates = METHODS["hybrid"].rates(10**12, adjacency="replace", bins=4)
+    facts = Facts((4,), harmless, plain=False)
+    views = METHODS["auto"].views(every, every * 0, rates=rates, noise=Noise.seeded(1), facts=facts)
+    assert views.sums is not None
+    assert views.cells.tolist() == [0, 0, 1000, 1000]
+    np.testing.assert_allclose(views.sums, [0, 0, 1000, 1000])
 
 
 @pytest.mark.parametrize("name", METHODS)

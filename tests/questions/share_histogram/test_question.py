@@ -172,6 +172,7 @@ def test_long_histograms_are_cut_in_text_only(open_curator: Open) -> None:
         ({"policy": "nobody's", "method": "geometric"}, RuleNotDeclared, "declared no policy"),
         ({"policy": None}, InputError, "use a method that protects everyone: geometric"),
         ({"method": "magic"}, InputError, "Methods: auto"),
+        ({"method": "geometric", "matters": "ranges"}, InputError, "what auto chooses by"),
     ],
 )
 def test_bad_input_is_explained_and_spends_nothing(
@@ -206,8 +207,7 @@ def test_the_preview_says_what_epsilon_buys(open_curator: Open, method: str) -> 
         curator.preview(ask(method=method, epsilon=epsilon)).expectation for epsilon in ("0.1", 5)
     )
     assert little.error != much.error
-    runs = "hybrid" if method == "auto" else method  # there are nine cells
-    assert METHODS[runs].says in little.noise
+    assert METHODS[method].says in little.noise
     assert curator.spent == 0
 
 
@@ -217,3 +217,59 @@ def test_persons_with_several_rows_divide_epsilon(open_curator: Open) -> None:
     rates = bind(ask(method="one_sided", epsilon=1), dataset.declaration).rates
     assert rates["one_sided"] * 5 == 1
     assert open_curator(dataset).ask(ask(method="one_sided")).guarantee.rows == 5
+
+
+def test_one_release_has_a_view_of_cells_and_a_view_of_sums(open_curator: Open) -> None:
+    curator = open_curator()
+    value = curator.ask(ask()).value
+    assert value.sums is not None
+    assert value.for_sums().shape == value.to_array().shape == (3, 3)
+    assert curator.spent == 100, "the second view is free"
+    again = ReleasedHistogram.of_dict(value.to_dict())
+    assert again.for_sums().tolist() == value.for_sums().tolist()
+    # An answer of before has one view, which serves for both.
+    before = ReleasedHistogram.of_dict({k: v for k, v in value.to_dict().items() if k != "sums"})
+    assert before.for_sums().tolist() == before.to_array().tolist()
+
+
+def test_totals_and_ranges_are_one_aim_and_cells_the_default(open_curator: Open) -> None:
+    curator = open_curator()
+    charges = [curator.ask(ask(matters=aim)).charged > 0 for aim in (None, "cells", "totals", "ranges")]
+    assert charges == [True, False, True, False]
+
+
+def test_what_auto_was_charged_for_before_is_found_by_the_same_words() -> None:
+    declaration = declare().declaration
+    bound = bind(ask(), declaration)
+    before = bound.earlier
+    assert before is not None
+    assert "matters" not in before.query.to_dict()
+    assert bound.query.to_dict()["matters"] == "cells"
+    assert before.method.says.startswith("hybrid or one_sided_l1")  # type: ignore[attr-defined]
+    assert bind(ask(matters="ranges"), declaration).earlier is None
+    assert bind(bound.query, declaration) == bound  # type: ignore[arg-type]
+
+
+def test_cells_that_the_policys_text_calls_harmless_hold_no_noise_for_the_sensitive() -> None:
+    rules = {"old": am.Policy("age >= 18")}
+    dataset = declare([row(30), row(70), row(10)], rules=rules)
+    bound = bind(ask(by=[AGES], policy="old"), dataset.declaration)
+    assert bound.facts.harmless is not None
+    assert bound.facts.harmless.tolist() == [False, True, True]
+    assert "numbers" not in bound.rates
+    # A bin beyond the declared domain may hold what nobody declared, and that is sensitive.
+    wide = bind(ask(by=[am.Bins("age", [0, 18, 65, 200])], policy="old"), dataset.declaration)
+    assert wide.facts.harmless is not None
+    assert wide.facts.harmless.tolist() == [False, True, False]
+    # A person's other rows are in no cell's text, nor is a null in a column that makes no cells.
+    persons = declare([row(30)], rules=rules, person="name", max_rows=2)
+    assert bind(ask(by=[AGES], policy="old"), persons.declaration).facts.harmless is None
+    assert bind(ask(by=[AGES]), declare().declaration).facts.harmless is None
+
+
+def test_declared_rows_decide_without_a_question() -> None:
+    few, many = (declare(rows=rows).declaration for rows in (1, 10**6))
+    assert bind(ask(epsilon=1), few).facts.plain is False
+    assert bind(ask(epsilon=1, matters="ranges"), many).facts.plain is True
+    assert bind(ask(epsilon=1), many).facts.plain is None
+    assert bind(ask(epsilon=1), declare().declaration).facts.plain is None

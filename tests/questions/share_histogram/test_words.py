@@ -14,8 +14,8 @@ import pytest
 from anonymaly.ask.binding import Expectation
 from anonymaly.noise import Noise
 from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods import rates as rates_of
 from anonymaly.questions.share_histogram.methods.prices import lone_count
-from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS
 from anonymaly.questions.share_histogram.methods.words import expectation
 
 SMOOTHED = ["auto", "hybrid", "smoothed", "dawa", "dawaz"]
@@ -71,11 +71,18 @@ def test_a_count_that_stands_alone_vanishes_below_the_number_that_is_named() -> 
 
 
 def test_auto_names_what_can_run() -> None:
-    few, many = expected("auto", cells=FEWEST_BINS - 1), expected("auto", cells=FEWEST_BINS)
-    assert many.noise.startswith("hybrid or one_sided_l1, by how many")
-    assert few.noise.startswith("hybrid, as there are fewer than 256 cells")
-    assert "one_sided_l1, by how many" not in few.noise
-    assert few.error == expected("hybrid", cells=FEWEST_BINS - 1).error
+    method, rates = METHODS["auto"], rates_of.hybrid(Fraction(1), "add_remove", 9)
+    assert expected("auto").noise.startswith("hybrid or geometric, by how many records")
+    assert expectation(method, rates, 9).noise.startswith("hybrid, as public facts decide")
+    plain = {"two_sided": rates["two_sided"]}
+    assert expectation(method, plain, 9).noise.startswith("geometric, as public facts decide")
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_the_preview_says_what_each_method_is_good_and_bad_for(name: str) -> None:
+    line = expected(name).noise.split("\n")[1]
+    assert line.startswith("good ")
+    assert "; bad " in line
 
 
 PREVIEWS = """

@@ -52,8 +52,9 @@ class _HistogramCase(Case):
             return {"every": cells.every, "non_sensitive": cells.non_sensitive}
 
         def release(seen: Mapping[str, Any], released: Released, noise: Any) -> list[float]:
-            estimates: list[float] = stage.release(CellCounts(**seen), released, noise).estimates.tolist()
-            return estimates
+            found: ReleasedHistogram = stage.release(CellCounts(**seen), released, noise)
+            sums = [] if found.sums is None else found.sums.tolist()
+            return [*found.estimates.tolist(), *sums]
 
         return (Stage(stage.name, summarise, release),)
 
@@ -122,7 +123,8 @@ def _released(run: Run) -> Case:
             (stage,) = super().stages(bound)
 
             def release(cells: CellCounts, released: Released, noise: Noise) -> ReleasedHistogram:
-                return ReleasedHistogram(bound.by, run(cells, bound, noise))
+                found = run(cells, bound, noise)
+                return found if isinstance(found, ReleasedHistogram) else ReleasedHistogram(bound.by, found)
 
             return (dataclasses.replace(stage, release=release),)
 
@@ -133,6 +135,18 @@ def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise
     """Leave empty cells empty."""
     drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
     return np.where(cells.every > 0, drawn + 1, 0)
+
+
+def _exact_sums(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> ReleasedHistogram:
+    """Take sums of what was counted, not of what was released."""
+    drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
+    return ReleasedHistogram(bound.by, drawn, cells.every)
+
+
+def _shown_numbers(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
+    """Choose by the numbers of records as they are: here, one method more than a certain number."""
+    drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
+    return drawn * 0 if int((cells.every - cells.non_sensitive).sum()) < 1 else drawn
 
 
 def _listed(adjacency: Adjacency, method: str) -> ListedCase:
@@ -159,4 +173,6 @@ SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
         samples=400,
     ),
     Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only), samples=400),
+    Mutant("histogram: sums of exact counts", "bound", lambda: _released(_exact_sums), samples=400),
+    Mutant("histogram: a choice by exact numbers", "bound", lambda: _released(_shown_numbers), samples=400),
 )

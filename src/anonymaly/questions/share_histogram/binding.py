@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonymaly.ask.binding import Binding, Expectation, Used
@@ -17,14 +18,17 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.publication import Publication
 from anonymaly.errors import InputError
 from anonymaly.promise import Relation
-from anonymaly.questions.share_histogram.methods import METHODS
-from anonymaly.questions.share_histogram.methods.method import HistogramMethod
-from anonymaly.questions.share_histogram.methods.rates import Rates
+from anonymaly.questions.share_histogram.decided import harmless_cells
+from anonymaly.questions.share_histogram.methods import BEFORE, CHOOSING, METHODS
+from anonymaly.questions.share_histogram.methods.method import Facts, HistogramMethod
+from anonymaly.questions.share_histogram.methods.rates import Rates, hybrid, plain_by_facts
 from anonymaly.questions.share_histogram.methods.words import expectation
 
 if TYPE_CHECKING:
     from anonymaly.questions.share_histogram.query import ShareHistogram
 
+AUTO = "auto"
+AIMS = {None: "cells", "cells": "cells", "totals": "ranges", "ranges": "ranges"}  # one for each rule
 MOST_EDGES = 10_000  # of one column: the ledger keeps the question, edges and all
 
 
@@ -36,6 +40,19 @@ class ShareHistogramBinding(Binding):
     method: HistogramMethod
     cited: CitedPolicy | None  # None for a method that protects everyone
     rates: Rates
+    facts: Facts
+
+    @property
+    def earlier(self) -> Binding | None:
+        """What ``auto`` was in the first versions, which released one of two methods and one view."""
+        query: ShareHistogram = self.query  # type: ignore[assignment]  # that of this question
+        if query.method != AUTO or query.matters != "cells":
+            return None
+        rates = BEFORE.rates_of(
+            _rate(self.declaration, query.cost), self.declaration.adjacency, _cells(self.by)
+        )
+        words = query.model_copy(update={"matters": None})
+        return replace(self, query=words, method=BEFORE, rates=rates, facts=Facts(self.facts.shape))
 
     @property
     def relation(self) -> Relation:
@@ -69,10 +86,7 @@ def bind(query: ShareHistogram, declaration: Declaration) -> ShareHistogramBindi
     """Check every field against the declaration; a policy that the method does not look at is left out."""
     by = read_attributes(query.by, declaration.columns, field="by")
     _refuse_large(by)
-    method = _method(query.method)
-    # Lemma 11: a person with m rows moves a histogram by no more than m records do.
-    rate = noise_rate(query.cost, moves=declaration.rows)
-    rates = method.rates_of(rate, declaration.adjacency, _cells(by))
+    method = _method(query)
     # Checked even if it is not needed: whoever names a policy that does not exist has made a mistake.
     cited = None if query.policy is None else cited_policy(query.policy, declaration)
     if not method.reads_non_sensitive:
@@ -84,14 +98,54 @@ def bind(query: ShareHistogram, declaration: Declaration) -> ShareHistogramBindi
             field="policy",
             next_step=f"Cite a declared policy, or use a method that protects everyone: {free}.",
         )
+    rates, facts = _plan(query, method, by, cited, declaration)
+    # In the first versions auto had one view and another rule: what its words ask now is told apart by this.
+    matters = None if method.name != AUTO else AIMS[query.matters]
+    text = None if cited is None else cited.text
     return ShareHistogramBinding(
-        query=query.model_copy(update={"policy": None if cited is None else cited.text}),
+        query=query.model_copy(update={"policy": text, "matters": matters}),
         declaration=declaration,
         by=by,
         method=method,
         cited=cited,
         rates=rates,
+        facts=facts,
     )
+
+
+def _plan(
+    query: ShareHistogram,
+    method: HistogramMethod,
+    by: tuple[Attribute, ...],
+    cited: CitedPolicy | None,
+    declaration: Declaration,
+) -> tuple[Rates, Facts]:
+    """Return the rates of the draws, and what is public besides: auto asks for no number that facts tell."""
+    rate, adjacency, cells = _rate(declaration, query.cost), declaration.adjacency, _cells(by)
+    facts = Facts(tuple(len(attribute.values) for attribute in by))
+    if not method.chooses or cited is None:
+        return method.rates_of(rate, adjacency, cells), facts
+    # A person's row is harmless only if all of the person's rows are, which no cell's text tells.
+    harmless = (
+        None if declaration.person is not None else harmless_cells(cited.policy, by, declaration.columns)
+    )
+    whole = hybrid(rate, adjacency, cells)
+    plain = plain_by_facts(
+        whole["two_sided"],
+        cells=cells,
+        rows=declaration.about_rows,
+        decided=harmless is not None,
+        ranges=AIMS[query.matters] == "ranges",
+    )
+    facts = Facts(facts.shape, harmless, plain)
+    if plain is None:
+        return method.rates_of(rate, adjacency, cells), facts
+    return ({"two_sided": whole["two_sided"]} if plain else whole), facts
+
+
+def _rate(declaration: Declaration, cost: int) -> Fraction:
+    # Lemma 11: a person with m rows moves a histogram by no more than m records do.
+    return noise_rate(cost, moves=declaration.rows)
 
 
 def _cells(by: Sequence[Attribute]) -> int:
@@ -115,11 +169,19 @@ def _refuse_large(by: Sequence[Attribute]) -> None:
             )
 
 
-def _method(name: str) -> HistogramMethod:
-    if name not in METHODS:
+def _method(query: ShareHistogram) -> HistogramMethod:
+    if query.method not in METHODS:
         raise InputError(
-            f"there is no {name!r}",
+            f"there is no {query.method!r}",
             field="method",
-            next_step=f"{guess(name, METHODS)}Methods: {', '.join(METHODS)}.",
+            next_step=f"{guess(query.method, METHODS)}Methods: {', '.join(METHODS)}.",
         )
-    return METHODS[name]
+    if query.method == AUTO:
+        return CHOOSING[AIMS[query.matters]]
+    if query.matters is not None:
+        raise InputError(
+            f"is what auto chooses by, and the method is {query.method}",
+            field="matters",
+            next_step="Leave one of the two out.",
+        )
+    return METHODS[query.method]

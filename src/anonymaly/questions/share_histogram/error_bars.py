@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What released cells say of the true sum of their counts: an estimate, and an interval where one is proved.
 
-GUARANTEE.md has the proofs (Lemma 13). Only released numbers and public rates are used, so it costs nothing
+GUARANTEE.md has the proofs (Lemma 15). Only released numbers and public rates are used, so it costs nothing
 (Lemma 0). Methods that smooth have no interval: how far smoothing moves a sum depends on the records, and no
 released number bounds it.
 """

@@ -22,6 +22,8 @@ def stages(bound: ShareHistogramBinding) -> tuple[Stage, ...]:
 
 
 def release_histogram(counts: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> ReleasedHistogram:
-    """Return an estimate for every cell."""
-    estimates = bound.method.run(counts.every, counts.non_sensitive, rates=bound.rates, noise=noise)
-    return ReleasedHistogram(bound.by, estimates)
+    """Return an estimate for every cell, and what sums are taken of, if the method gives that too."""
+    views = bound.method.views(
+        counts.every, counts.non_sensitive, rates=bound.rates, noise=noise, facts=bound.facts
+    )
+    return ReleasedHistogram(bound.by, views.cells, views.sums)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, StrictStr
 
 from anonymaly.ask.query import Example, Query
 from anonymaly.core.epsilon import Number
-from anonymaly.core.value import Ordered
+from anonymaly.core.value import Ordered, added
 from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.questions.share_histogram.methods import METHODS
@@ -42,6 +42,11 @@ class ShareHistogram(Query):
         default="auto", description=f"How counts are released: one of {', '.join(METHODS)}; auto chooses."
     )
 
+    matters: Literal["cells", "totals", "ranges"] | None = added(
+        None,
+        description="What auto chooses for: single cells (the default), or sums of many: totals, ranges.",
+    )
+
     if TYPE_CHECKING:
 
         def __init__(
@@ -50,6 +55,7 @@ class ShareHistogram(Query):
             by: Sequence[str | Bins],
             policy: str | None = None,
             method: str = "auto",
+            matters: Literal["cells", "totals", "ranges"] | None = None,
             epsilon: Number,
         ) -> None: ...
 
@@ -70,5 +76,6 @@ class ShareHistogram(Query):
     def describe(self) -> str:
         """Say what is counted."""
         names = [item.column if isinstance(item, Bins) else item for item in self.by]
-        how = self.method if self.policy is None else f"{self.method}, policy {self.policy!r}"
+        aim = self.method if self.matters in (None, "cells") else f"{self.method} for {self.matters}"
+        how = aim if self.policy is None else f"{aim}, policy {self.policy!r}"
         return f"a histogram by {', '.join(names)} ({how})"

@@ -50,12 +50,14 @@ class ReleasedHistogram(HistogramAnswers, Table):
         self,
         by: Sequence[Attribute],
         estimates: Sequence[float] | npt.NDArray[Any],
+        sums: Sequence[float] | npt.NDArray[Any] | None = None,
         *,
         release: Release | None = None,
         source: ReleasedHistogram | None = None,
     ) -> None:
         self.by = tuple(by)
         self.estimates = np.asarray(estimates)
+        self.sums = None if sums is None else np.asarray(sums)
         # Neither is stored: the ledger has the question and its promise, from which `recalled` derives them.
         self.release = release
         self.source = source
@@ -68,6 +70,23 @@ class ReleasedHistogram(HistogramAnswers, Table):
     def to_array(self) -> npt.NDArray[Any]:
         """Return the estimates with one axis for each column."""
         return self._array()
+
+    def for_sums(self) -> npt.NDArray[Any]:
+        """Return numbers to take sums of, totals or ranges, with one axis for each column.
+
+        They come from the same noisy release as the estimates, free of charge. Estimates are nearest to
+        single cells, and for that give up small counts; in a sum of many cells that adds up. These may be
+        negative, and are no whole numbers. Where a method has one view only, they are the estimates.
+
+        Examples
+        --------
+        >>> histogram = ReleasedHistogram([Attribute("ward", ("A", "B"))], [9, 0], [8.5, 1.5])
+        >>> float(histogram.for_sums().sum())
+        10.0
+        """
+        if self.sums is None:
+            return self.to_array()
+        return self.sums.reshape([len(attribute.values) for attribute in self.by])
 
     def estimate(self, **values: Label) -> int | float:
         """Return the estimate of one cell, given a value of every column."""
@@ -105,6 +124,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
                 for item in self.by
             ],
             "estimates": self.estimates.tolist(),
+            **({} if self.sums is None else {"sums": self.sums.tolist()}),
         }
 
     @classmethod
@@ -114,7 +134,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
             Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
             for item in data["by"]
         ]
-        return cls(by, data["estimates"])
+        return cls(by, data["estimates"], data.get("sums"))
 
     def _repr_html_(self) -> str:
         from anonymaly.questions.share_histogram.picture import to_html  # noqa: PLC0415  (it draws this)

@@ -24,7 +24,7 @@ from anonymaly.questions.share_histogram.kernels.windows import Numbers, deviati
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
 
 
-def smooth(released: Numbers, rate: Fraction) -> Numbers:
+def smooth(released: Numbers, rate: Fraction, *, plain_price: float | None = None) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
     Parameters
@@ -33,6 +33,9 @@ def smooth(released: Numbers, rate: Fraction) -> Numbers:
         Counts with two-sided geometric noise, or equal shares of totals that have it.
     rate : Fraction
         The noise's rate.
+    plain_price : float, optional
+        What a run costs whose level no noise among zeros reaches; as much as any other run if left out.
+        Where all counts are large, a price that keeps noise from passing for counts levels what differs.
 
     Examples
     --------
@@ -42,10 +45,15 @@ def smooth(released: Numbers, rate: Fraction) -> Numbers:
     cells = len(released)
     speed = float(rate)
     price = run_price(cells, speed)
+    # A level this high beats zeros by itself, whatever its run costs.
+    plain_level = price / speed
+    plain_price = price if plain_price is None else min(price, plain_price)
     sums, medians = deviations(released)
     sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
     zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])
-    _cheapest(sums, medians, zeros, speed, price, ZEROS_PRICE * log(cells), sizes, costs)
+    _cheapest(
+        sums, medians, zeros, speed, price, plain_level, plain_price, ZEROS_PRICE * log(cells), sizes, costs
+    )
     levels = np.zeros_like(released)
     _levels(medians, sizes, LEAST_LEVEL / speed, levels)
     return levels
@@ -58,6 +66,8 @@ def _cheapest(
     zeros: Floats,
     rate: float,
     price: float,
+    plain_level: float,
+    plain_price: float,
     zeros_price: float,
     sizes: Integers,
     costs: Floats,
@@ -73,7 +83,8 @@ def _cheapest(
             if cost < best:
                 best, sizes[end] = cost, -1 - size
             if medians[size, end] > 0:
-                cost = costs[start] + rate * sums[size, end] + price
+                own = plain_price if medians[size, end] >= plain_level else price
+                cost = costs[start] + rate * sums[size, end] + own
                 if cost < best:
                     best, sizes[end] = cost, size
         costs[end] = best

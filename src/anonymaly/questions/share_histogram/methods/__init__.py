@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from anonymaly.questions.share_histogram.methods import rates as rates_of
@@ -14,8 +15,9 @@ METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
         method.name: method
         for method in (
             HistogramMethod(
-                "auto", "one_sided", "hybrid or one_sided_l1, by how many records are sensitive",
-                rates_of.auto, True, True,
+                "auto", "choice",
+                "hybrid or geometric, by how many records there are; two views, cells and sums",
+                rates_of.auto, True, True, chooses=True,
             ),
             HistogramMethod(
                 "hybrid", "one_sided",
@@ -54,4 +56,13 @@ METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
             ),
         )
     }
+)  # fmt: skip
+# What `auto` is by what matters to whoever asks.
+CHOOSING: Mapping[str, HistogramMethod] = MappingProxyType(
+    {"cells": METHODS["auto"], "ranges": replace(METHODS["auto"], function="auto_ranges")}
+)
+# What `auto` was in the first versions: charges of then are still answered by it.
+BEFORE = HistogramMethod(
+    "auto", "one_sided", "hybrid or one_sided_l1, by how many records are sensitive",
+    rates_of.auto_before, True, True, function="auto_before",
 )  # fmt: skip

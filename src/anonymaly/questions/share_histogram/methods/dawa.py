@@ -19,6 +19,7 @@ from anonymaly.noise import Noise
 from anonymaly.noise.partition import LARGEST_EXPONENT, UNIT
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
 from anonymaly.questions.share_histogram.kernels.windows import deviations
+from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 LOG_2 = Fraction(6_931_471_805_599_453_095, 10**19)  # a little above ln 2
@@ -37,7 +38,8 @@ def dawa(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise
     lengths = noise.partition(partition_exponents(every, rates))
     starts = np.cumsum(lengths) - lengths
     totals = noise.add_two_sided_geometric(np.add.reduceat(every, starts), rates["totals"])
-    return smooth(np.repeat(totals / lengths, lengths), rates["totals"])
+    shares = np.repeat(totals / lengths, lengths)
+    return or_largest(smooth(shares, rates["totals"]), shares)
 
 
 def dawaz(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Floats:
@@ -51,7 +53,8 @@ def dawaz(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Nois
     [0.0, 0.0, 60.0, 0.0, 0.0, 60.0]
     """
     model = dawa(every, non_sensitive, rates=rates, noise=noise)
-    return redistribute(model, release_zero_bins(non_sensitive, rates["zero_bins"], noise))
+    found = redistribute(model, release_zero_bins(non_sensitive, rates["zero_bins"], noise))
+    return found if found.any() else model  # if all of it is in cells that seem empty, they are not
 
 
 def partition_exponents(counts: Integers, rates: Rates) -> Integers:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import Noise
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.kernels.windows import Numbers
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 
@@ -26,4 +29,23 @@ def smoothed(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: N
     >>> smoothed(counts, counts, rates={"two_sided": 1}, noise=Noise.seeded(1)).tolist()[38:]
     [0, 0, 60, 60, 60, 60]
     """
-    return smooth(geometric(every, non_sensitive, rates=rates, noise=noise), rates["two_sided"])
+    released = geometric(every, non_sensitive, rates=rates, noise=noise)
+    return or_largest(smooth(released, rates["two_sided"]), released)
+
+
+def or_largest(levels: Numbers, released: Numbers) -> Numbers:
+    """Return smoothed counts; if nothing is left of them, the largest released one stands, if it is positive.
+
+    A histogram of zeros says that nobody is there, which noise alone seldom says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> or_largest(np.array([0, 0]), np.array([-3, 2])).tolist()
+    [0, 2]
+    """
+    if levels.any():
+        return levels
+    place = int(np.argmax(released))
+    levels[place] = max(released[place], 0)
+    return levels

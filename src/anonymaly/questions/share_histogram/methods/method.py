@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from anonymaly.core.arrays import Integers
+from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.errors import InputError
 from anonymaly.noise.checks import read_integers
@@ -22,13 +22,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Views:
+    """One release, seen in two ways: what is nearest to single cells, and what is nearest to their sums."""
+
+    cells: npt.NDArray[Any]
+    sums: npt.NDArray[Any] | None = None  # None if the cells are all there is
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is public of a histogram besides ε: a method may choose by it, free of charge."""
+
+    shape: tuple[int, ...]  # cells along each column
+    # Cells that hold no sensitive record, by the policy's text.
+    harmless: Booleans | None = field(default=None, compare=False)
+    plain: bool | None = None  # whether to add two-sided noise to all records; None if numbers must be asked
+
+
+@dataclass(frozen=True)
 class HistogramMethod:
     """A method, and how its rates derive from ε.
 
     Parameters
     ----------
     name : str
-        What users call it, and the name of its function.
+        What users call it.
     home : str
         The module beside this one that has the function.
     says : str
@@ -40,6 +58,10 @@ class HistogramMethod:
     reads_non_sensitive : bool
         Whether it looks at the non-sensitive records by themselves. If it does not, its promise is
         differential privacy for everyone, and no policy is needed.
+    chooses : bool
+        Whether it takes public facts too, and gives two views.
+    function : str
+        The name of its function, if it is not the method's.
 
     Examples
     --------
@@ -56,6 +78,8 @@ class HistogramMethod:
     rates_of: Callable[[Fraction, Adjacency, int], Rates]
     reads_every: bool
     reads_non_sensitive: bool
+    chooses: bool = False
+    function: str = ""
 
     def rates(self, nano: int, *, adjacency: Adjacency, bins: int) -> Rates:
         """Return the rate of each kind of draw for a total charge in billionths.
@@ -98,6 +122,18 @@ class HistogramMethod:
         >>> method.run([5, 3], [4, 0], rates=rates, noise=Noise.seeded(1)).tolist()
         [4, 0]
         """
+        return self.views(every, non_sensitive, rates=rates, noise=noise).cells
+
+    def views(
+        self,
+        every: npt.ArrayLike,
+        non_sensitive: npt.ArrayLike,
+        *,
+        rates: Rates,
+        noise: Noise,
+        facts: Facts | None = None,
+    ) -> Views:
+        """Release a histogram as ``run`` does, and return both views of it, if it has two."""
         whole, part = _read_counts(every, "every"), _read_counts(non_sensitive, "non_sensitive")
         if whole.shape != part.shape:
             raise InputError(
@@ -113,8 +149,11 @@ class HistogramMethod:
             )
         # Imported when a histogram is released: a preview needs no compiled code.
         module = importlib.import_module(f"{__package__}.{self.home}")
-        released: npt.NDArray[Any] = getattr(module, self.name)(whole, part, rates=rates, noise=noise)
-        return released
+        function = getattr(module, self.function or self.name)
+        if not self.chooses:
+            return Views(function(whole, part, rates=rates, noise=noise))
+        views: Views = function(whole, part, rates=rates, noise=noise, facts=facts or Facts(whole.shape))
+        return views
 
 
 def _read_counts(counts: npt.ArrayLike, field: str) -> Integers:

@@ -9,7 +9,8 @@ import numpy as np
 
 from anonymaly.core.arrays import Integers
 from anonymaly.noise import ExactProbability, Noise, one_sided_geometric_quantile
-from anonymaly.questions.share_histogram.methods.geometric import smoothed
+from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 FEW = Fraction(1, 8)  # of bins/ε
@@ -61,11 +62,14 @@ def hybrid(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noi
     """
     sensitive = every - non_sensitive
     first = one_sided_l1(every, non_sensitive, rates=rates, noise=noise)
-    return first + smoothed(sensitive, sensitive, rates=rates, noise=noise)
+    second = noise.add_two_sided_geometric(sensitive, rates["two_sided"])
+    return or_largest(first + smooth(second, rates["two_sided"]), second)
 
 
-def auto(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
+def auto_before(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
     """Return what ``one_sided_l1`` gives if few records are sensitive, else what ``hybrid`` gives.
+
+    It is what ``auto`` was in the first versions, for charges whose answer was not drawn yet.
 
     The non-sensitive counts alone leave out the sensitive records: a total error of their number. The hybrid
     method adds noise to every bin: a total error of about bins/ε. So their number, asked first with a

@@ -16,7 +16,7 @@ from anonymaly.noise.laws import partition_error
 
 Rates = Mapping[str, Fraction]  # by the kind of draw
 
-ASKING_SHARE = Fraction(1, 50)  # of auto's ε, for the number of sensitive records
+ASKING_SHARE = Fraction(1, 50)  # of auto's ε, for the numbers of records that it chooses by
 FEWEST_BINS = 256  # with fewer, noise of 50/ε on that number would drown what it is compared with
 PARTITION_SHARE = Fraction(1, 4)  # of dawa's ε, as published
 ZERO_SHARE = Fraction(1, 10)  # of dawaz's ε: ρ of the paper
@@ -45,7 +45,47 @@ def hybrid(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
 
 
 def auto(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
-    """Return the rates of the question and of both methods, of which one runs (Lemma 10)."""
+    """Return the rates of the two numbers and of the counts, which are those of either method (Lemma 10)."""
+    asking = ASKING_SHARE * epsilon
+    numbers = drawable(asking / rows_moved(1, adjacency))
+    return {"numbers": numbers, **hybrid(epsilon - asking, adjacency, bins)}
+
+
+def plain_by_facts(
+    rate: Fraction, *, cells: int, rows: int | None, decided: bool, ranges: bool
+) -> bool | None:
+    """Say whether auto adds two-sided noise to all records, as far as public facts tell; None if it must ask.
+
+    Parameters
+    ----------
+    rate : Fraction
+        That of two-sided noise.
+    cells : int
+        How many there are.
+    rows : int, optional
+        How many the owner says there are.
+    decided : bool
+        Whether the policy's text decides cells: then hybrid noise leaves half of the noise out there.
+    ranges : bool
+        Whether sums matter most: plain noise has the smallest error in those, if records are many.
+
+    Examples
+    --------
+    >>> [plain_by_facts(Fraction(1), cells=100, rows=n, decided=False, ranges=True) for n in (99, 100, None)]
+    [False, True, None]
+    """
+    if decided:
+        return False
+    if rows is None:
+        return None
+    # Where records are fewer than noise in all cells, one-sided noise finds more of them.
+    if rows * rate < cells:
+        return False
+    return True if ranges else None
+
+
+def auto_before(epsilon: Fraction, adjacency: Adjacency, bins: int) -> Rates:
+    """Return the rates of the question and of both methods, of which one runs (Lemma 10b)."""
     if bins < FEWEST_BINS:
         return hybrid(epsilon, adjacency, bins)
     asking = ASKING_SHARE * epsilon

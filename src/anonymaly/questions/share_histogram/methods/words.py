@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from anonymaly.ask.binding import Expectation, Measure
 from anonymaly.noise import laws
-from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
 from anonymaly.questions.share_histogram.methods.method import HistogramMethod
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, lone_count
 from anonymaly.questions.share_histogram.methods.rates import FEWEST_BINS, Rates
@@ -20,11 +20,25 @@ TWO_SIDED = {
     "two_sided": "two-sided geometric",
     "totals": "two-sided geometric on totals",
     "sensitive": "two-sided geometric on the number of sensitive records",
+    "numbers": "two-sided geometric on the numbers of sensitive and of other records",
 }
 ONE_SIDED = {
     "one_sided": "one-sided geometric",
     "one_sided_alone": "one-sided geometric if few are sensitive",
     "zero_bins": "one-sided geometric to find empty cells",
+}
+
+# What each method is good for, and what it is bad for.
+GOOD_AND_BAD = {
+    "auto": "good for cells, and by for_sums for totals and ranges; bad for small counts among zeros",
+    "hybrid": "good for cells, if many records are not sensitive; bad for sums, from which smoothing takes",
+    "one_sided": "good for sums of records that are not sensitive; bad if many are sensitive",
+    "one_sided_l1": "good for sparse cells of records that are not sensitive; bad if many are sensitive",
+    "sample": "good where counts must be of records that exist; bad for totals: it leaves records out",
+    "geometric": "good for sums and for dense cells; bad for sparse cells, each of which gets noise",
+    "smoothed": "good for sparse or level cells; bad for sums, and for counts that differ by less than noise",
+    "dawa": "good for long level runs at a small ε; bad for sums, and for dense counts that differ",
+    "dawaz": "good for sparse cells where few are sensitive; bad under a policy by value, which it empties",
 }
 
 
@@ -33,23 +47,27 @@ def expectation(method: HistogramMethod, rates: Rates, cells: int) -> Expectatio
 
     Examples
     --------
-    >>> from anonymaly.questions.share_histogram.methods import METHODS
+    >>> from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
     >>> method = METHODS["geometric"]
     >>> expectation(method, method.rates(10**9, adjacency="add_remove", bins=9), 9).error
     'each cell within ±3 of its true count in 95 of 100 draws'
     """
     # The score of dawa's partition is no noise on a count.
     drawn = [_law(name, rate) for name, rate in rates.items() if name != "score"]
-    noise = "\n".join([_says(method, rates), *drawn])
+    noise = "\n".join([_says(method, rates), GOOD_AND_BAD[method.name], *drawn])
     width = (
         laws.two_sided_geometric_half_width(rates["two_sided"], MOST) if method.name == "geometric" else None
     )
-    error = "\n".join(_error(method.name, rates, cells))
-    return Expectation(noise, error, width, measure=_measure(method.name, rates))
+    error = "\n".join(_chosen_error(rates, cells) if method.chooses else _error(method.name, rates, cells))
+    runs = "smoothed" if method.chooses and "one_sided" not in rates else method.name
+    return Expectation(noise, error, width, measure=_measure(runs, rates))
 
 
 def _says(method: HistogramMethod, rates: Rates) -> str:
-    if method.name == "auto" and "one_sided_alone" not in rates:
+    if method.chooses and "numbers" not in rates:
+        runs = "hybrid" if "one_sided" in rates else "geometric"
+        return f"{runs}, as public facts decide: {METHODS[runs].says}"
+    if method is BEFORE and "one_sided_alone" not in rates:
         return f"hybrid, as there are fewer than {FEWEST_BINS} cells: {METHODS['hybrid'].says}"
     return method.says
 
@@ -93,6 +111,25 @@ def _error(name: str, rates: Rates, cells: int) -> list[str]:
         f"before smoothing, its sensitive part within ±{_around(rates['two_sided'])} {DRAWS}",
         *_smoothed("sensitive counts", rates["two_sided"], cells),
         *([f"{LEFT_OUT} if few are found"] if "one_sided_alone" in rates else []),
+    ]
+
+
+def _chosen_error(rates: Rates, cells: int) -> list[str]:
+    """Say the error of whichever method auto may run, and of its two views."""
+    around = _around(rates["two_sided"])
+    if "one_sided" not in rates:
+        first = [f"before smoothing, each cell within ±{around} of its true count {DRAWS}"]
+    else:
+        first = [
+            f"each cell's non-sensitive part within {_below(rates['one_sided'])} {DRAWS}",
+            f"before smoothing, its sensitive part within ±{around} {DRAWS}",
+        ]
+        if "numbers" in rates:
+            first.append(f"or all of it within {around}, if records are many and geometric runs")
+    return [
+        *first,
+        *_smoothed("counts", rates["two_sided"], cells),
+        "for_sums gives back what that takes from sums",
     ]
 
 
