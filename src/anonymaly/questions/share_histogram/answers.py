@@ -28,10 +28,12 @@ class HistogramAnswers:
     Parts of it are named by column: a value, a list of values, or of a binned column a pair of edges,
     ``age=(18, 65)``, the lower one included. A column that is not named is summed over. Intervals are for
     one figure that was chosen without looking at the histogram: of several, or of the largest, more may miss.
+    A histogram with two views is summed in the one that is for sums.
     """
 
     by: tuple[Attribute, ...]
     estimates: npt.NDArray[Any]
+    sums: npt.NDArray[Any] | None  # what sums are taken of; None if that is the estimates
     release: Release | None  # how it was released; None if that is not known
     source: HistogramAnswers | None  # the histogram that this one is a roll-up of
 
@@ -68,7 +70,7 @@ class HistogramAnswers:
         root, missing = self._root(), 1 - _read_level(level)
         inside, outside = root._split(_joined(where, columns))
         own, other = (max(0.0, root._estimate(cells)) for cells in (inside, outside))
-        released = float(root.estimates.sum())
+        released = float(root._summed().sum())
         low, high = None, None
         # Both numbers are between their bounds together, if each end misses a quarter.
         found, rest = (root._bounds(cells, missing / 4) for cells in (inside, outside))
@@ -121,7 +123,7 @@ class HistogramAnswers:
         axis = places[column]
         if len(chosen[axis]) < len(root.by[axis].values):
             raise InputError("is the quantile's own", field=column, next_step="Leave it out of the parts.")
-        lines = np.moveaxis(root._array()[np.ix_(*chosen)], axis, 0).reshape(len(chosen[axis]), -1)
+        lines = np.moveaxis(root._summed()[np.ix_(*chosen)], axis, 0).reshape(len(chosen[axis]), -1)
         found, low, high = _crossing(root, lines, float(part), missing)
         bins, edges = root.by[axis].values, root.by[axis].edges or ()
         return QuantileFigure(
@@ -135,6 +137,9 @@ class HistogramAnswers:
 
     def roll_up(self, *columns: str) -> Self:
         """Return the histogram by fewer columns: sums of the released cells, so that all roll-ups agree.
+
+        Of a histogram with two views they are sums in the view that is for sums. Where every column stays,
+        nothing is summed, and both views do, too.
 
         Parameters
         ----------
@@ -151,16 +156,22 @@ class HistogramAnswers:
             )
         kept = [places[name] for name in columns]
         others = tuple(place for place in places.values() if place not in kept)
-        summed = self._array().sum(axis=others)  # axes that stay keep their order
-        turned = summed.transpose([sorted(kept).index(place) for place in kept])
+        order = [sorted(kept).index(place) for place in kept]
+
+        def turned(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            # Axes that stay keep their order in the sum.
+            return cells.sum(axis=others).transpose(order).reshape(-1)
+
+        sums = turned(self._summed())
+        views = (sums,) if others or self.sums is None else (turned(self._array()), sums)
         by = [self.by[place] for place in kept]
-        return type(self)(by, turned.reshape(-1), release=self.release, source=self._root())  # type: ignore[call-arg]
+        return type(self)(by, *views, release=self.release, source=self._root())  # type: ignore[call-arg]
 
     def cell_figures(self, level: float = USUAL_LEVEL) -> list[Figure]:
         """Return the figure of every cell, in order: what ``range`` says of it."""
         root, wanted = self._root(), _read_level(level)
         axes = [[item.column for item in root.by].index(item.column) for item in self.by]
-        lines = np.moveaxis(root._array(), axes, range(len(axes))).reshape(len(self.estimates), -1)
+        lines = np.moveaxis(root._summed(), axes, range(len(axes))).reshape(len(self.estimates), -1)
         return [root._figure(line, wanted) for line in lines]
 
     def _figure(self, cells: npt.NDArray[Any], level: float) -> Figure:
@@ -184,6 +195,11 @@ class HistogramAnswers:
     def _array(self) -> npt.NDArray[Any]:
         return self.estimates.reshape([len(attribute.values) for attribute in self.by])
 
+    def _summed(self) -> npt.NDArray[Any]:
+        if self.sums is None:
+            return self._array()
+        return self.sums.reshape([len(attribute.values) for attribute in self.by])
+
     def _estimate(self, cells: npt.NDArray[Any]) -> float:
         return float(cells.sum()) if self.release is None else self.release.estimate(cells)
 
@@ -202,7 +218,7 @@ class HistogramAnswers:
 
     def _split(self, where: Where) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the cells that are wanted, and all others."""
-        array = self._array()
+        array = self._summed()
         wanted = np.zeros(array.shape, bool)
         wanted[np.ix_(*self._chosen(where))] = True
         return array[wanted], array[~wanted]

@@ -38,9 +38,9 @@ def harmless_cells(policy: Policy, by: Sequence[Attribute], columns: Mapping[str
     >>> harmless_cells(Policy("age >= 18 and consent"), by, columns) is None
     True
     """
-    named = policy.predicate(columns).columns()
+    named = set(policy.predicate(columns).columns())
     used = [attribute for attribute in by if attribute.column in named]
-    if {attribute.column for attribute in used} != set(named):
+    if {attribute.column for attribute in used} != named:
         return None
     values = [_values(attribute, kinds(policy, attribute.column, columns)) for attribute in used]
     if math.prod(sum(map(len, cells)) for cells in values) > MOST_RECORDS:

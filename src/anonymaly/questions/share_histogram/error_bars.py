@@ -30,6 +30,10 @@ SMOOTHED = (
     "{method} smooths: how far that moves a sum depends on the records, and nothing that was released bounds "
     "it; ask by geometric, one_sided or sample for sums with an interval"
 )
+GIVEN_BACK = (
+    "auto gives sums back what is too large to be noise, and what it leaves out depends on the records, so that "
+    "nothing that was released bounds it; ask by geometric, one_sided or sample for sums with an interval"
+)
 UNKNOWN = "the histogram does not say how it was released; that of an answer does"
 
 
@@ -60,7 +64,10 @@ class Release:
     @property
     def why_no_bounds(self) -> str | None:
         """Why there is no interval; None if there is one."""
-        return None if self.method in _BOUNDS else SMOOTHED.format(method=self.method)
+        if self.method in _BOUNDS:
+            return None
+        # Of the first versions, which had one view, the rates are known.
+        return SMOOTHED.format(method=self.method) if self.rates else GIVEN_BACK
 
     def estimate(self, cells: Numbers) -> float:
         """Return the estimate of the true sum: without bias where the method has none that is known."""

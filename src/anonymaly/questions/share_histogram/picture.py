@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from anonymaly.questions.share_histogram.figures import Figure, shown
@@ -42,7 +42,7 @@ def panels(histogram: ReleasedHistogram) -> Iterator[Panel]:
         names = [item.column for item in histogram.by]
         cells = [list(row.values())[: len(names)] for row in histogram.rows()]
         labels = [", ".join(map(str, cell)) for cell in cells]
-        yield Panel(", ".join(names), tuple(zip(labels, histogram.cell_figures(), strict=True)))
+        yield Panel(", ".join(names), tuple(zip(labels, _bars(histogram), strict=True)))
         return
     for item in histogram.by:
         each = -(-len(item.values) // MOST_BARS)
@@ -50,6 +50,18 @@ def panels(histogram: ReleasedHistogram) -> Iterator[Panel]:
         bars = tuple((_joined(group), histogram.range({item.column: list(group)})) for group in groups)
         more = "" if each == 1 else f", {each} values a bar"
         yield Panel(f"{item.column}{more}", bars)
+
+
+def _bars(histogram: ReleasedHistogram) -> list[Figure]:
+    """Return the figure of every cell, in the view that is for cells; intervals are of the other one."""
+    figures = histogram.cell_figures()
+    if histogram.sums is None:
+        return figures
+    cells = histogram.estimates.tolist()
+    return [
+        replace(figure, estimate=float(cell), low=None, high=None)
+        for figure, cell in zip(figures, cells, strict=True)
+    ]
 
 
 def in_terminal(histogram: ReleasedHistogram) -> str:

@@ -23,7 +23,7 @@ from anonymaly.errors import InputError
 from anonymaly.promise import Guarantee
 from anonymaly.questions.share_histogram.answers import HistogramAnswers
 from anonymaly.questions.share_histogram.error_bars import Release
-from anonymaly.questions.share_histogram.methods import METHODS
+from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
 
 ESTIMATE = "estimate"
 SHOWN = 30  # cells that are written out in words
@@ -84,9 +84,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
         >>> float(histogram.for_sums().sum())
         10.0
         """
-        if self.sums is None:
-            return self.to_array()
-        return self.sums.reshape([len(attribute.values) for attribute in self.by])
+        return self._summed()
 
     def estimate(self, **values: Label) -> int | float:
         """Return the estimate of one cell, given a value of every column."""
@@ -195,12 +193,16 @@ def decode(file: BinaryIO) -> ReleasedHistogram:
 def recalled(value: ReleasedHistogram, query: Mapping[str, Any], guarantee: Guarantee) -> ReleasedHistogram:
     """Return the histogram with how it was released, which follows from the question and its promise."""
     method = METHODS.get(query["method"])
-    cells = len(value.estimates)
+    if method is not None and method.chooses:
+        # Two views have no interval that needs rates, which public facts decided; one is of the first versions.
+        method = BEFORE if value.sums is None else None
+        value.release = Release("auto", {})
     # An answer that was paid for is handed over, whatever is known of its noise.
     with suppress(InputError):
         if method is not None:
             rate = noise_rate(guarantee.nano, moves=guarantee.rows or 1)
-            value.release = Release(method.name, method.rates_of(rate, guarantee.adjacency, cells))
+            rates = method.rates_of(rate, guarantee.adjacency, len(value.estimates))
+            value.release = Release(method.name, rates)
     return value
 
 
