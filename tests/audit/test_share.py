@@ -56,6 +56,17 @@ def test_the_histogram_passes_every_layer(adjacency: Any, method: str) -> None:
     assert report.passed, str(report)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+@pytest.mark.parametrize("decided", [False, True])
+def test_two_views_pass_every_layer_also_where_the_policys_text_decides_cells(
+    adjacency: Any, decided: bool
+) -> None:
+    case = histogram_case(epsilon="1", adjacency=adjacency, method="auto", decided=decided)
+    report = audit(case, seed=1, rounds=0, layers=["replay", "ledger", "bound"], samples=SAMPLES, power=None)
+    assert report.passed, str(report)
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_rejected_by_its_layer(mutant: Mutant) -> None:
     assert mutant.is_rejected(seed=1, samples=SAMPLES)

@@ -243,11 +243,27 @@ def test_what_auto_was_charged_for_before_is_found_by_the_same_words() -> None:
     bound = bind(ask(), declaration)
     before = bound.earlier
     assert before is not None
-    assert "matters" not in before.query.to_dict()
-    assert bound.query.to_dict()["matters"] == "cells"
+    assert before.fingerprint() == bound.fingerprint(), "the ledger tells them apart by their versions"
+    assert (before.schema_version, bound.schema_version) == (1, 2)
     assert before.method.says.startswith("hybrid or one_sided_l1")  # type: ignore[attr-defined]
-    assert bind(ask(matters="ranges"), declaration).earlier is None
+    assert bind(ask(method="hybrid"), declaration).schema_version == 1
+    ranges = bind(ask(matters="ranges"), declaration)
+    assert ranges.earlier is None
+    assert ranges.fingerprint() != bound.fingerprint()
     assert bind(bound.query, declaration) == bound  # type: ignore[arg-type]
+
+
+def test_a_charge_of_version_1_that_was_not_drawn_is_answered_by_what_auto_was_then(open_curator: Open) -> None:
+    curator = open_curator()
+    before = curator.accountant.accept(ask()).earlier
+    assert before is not None
+    curator.accountant.reserve(before, analyst="owner", repeat=0)
+    answer = curator.ask(ask())
+    assert (answer.charged, answer.value.sums, curator.spent) == (0, None, 100)
+    assert curator.ask(ask()).value.sums is None
+    assert curator.ask(ask(), repeat=1).value.sums is not None
+    assert curator.ask(ask(matters="ranges")).value.sums is not None
+    assert curator.spent == 300
 
 
 def test_cells_that_the_policys_text_calls_harmless_hold_no_noise_for_the_sensitive() -> None:

@@ -15,12 +15,14 @@ import numpy as np
 
 from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.audit.case import Case, Sensitivity
-from anonymaly.audit.cases.policies import ADULT, CHILD, COLUMNS, RECORDS, RULES, worst_pair
+from anonymaly.audit.cases.policies import ADULT, CHILD, COLUMNS, OTHER, RECORDS, RULES, worst_pair
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.audit.recording import DATA_ARGUMENTS
 from anonymaly.core.epsilon import Number
 from anonymaly.core.rate import Adjacency
+from anonymaly.declare.domain import Bins
+from anonymaly.declare.rules import Policy
 from anonymaly.noise import Noise
 from anonymaly.promise import Database
 from anonymaly.questions.share_histogram.binding import ShareHistogramBinding
@@ -37,6 +39,8 @@ DATA = MappingProxyType(
 )
 # On both tables: cells far apart from each other and from 0, so that levelling them hides no noise.
 CROWD: Database = (*[ADULT] * 20, *[CHILD] * 60)
+AGES = Bins("age", [0, 18, 65, 200])
+TOO_OLD = RECORDS[-1]  # of 150 years, and nobody above 120 is declared
 # Of which all of ε is lost in one count, from whatever it is, or from a count of nobody.
 TIGHT, TIGHT_FROM_NOBODY = ("one_sided", "geometric"), ("one_sided_l1", "sample")
 
@@ -65,6 +69,7 @@ def histogram_case(
     adjacency: Adjacency = "add_remove",
     method: str = "hybrid",
     crowd: Database = (),
+    decided: bool = False,
     kind: type[ShareHistogram] = ShareHistogram,
 ) -> Case:
     """Return ``share-histogram`` as an audit sees it, by ward.
@@ -79,6 +84,9 @@ def histogram_case(
         How counts are released.
     crowd : records
         Those that both tables of the worst pair have besides.
+    decided : bool
+        Whether it is by age under a policy on ages, whose text decides cells; in the worst pair somebody of
+        an undeclared age goes, in a bin that reaches beyond the declared ones.
     kind : type
         The question's type: ``ShareHistogram``, or a broken variant of it.
 
@@ -87,10 +95,14 @@ def histogram_case(
     >>> len(histogram_case(epsilon="1", adjacency="replace").worst_pair[0])
     2
     """
-    query = kind(by=["ward"], policy="adults", method=method, epsilon=epsilon)
+    by, policy = ([AGES], "grown") if decided else (["ward"], "adults")
+    query = kind(by=by, policy=policy, method=method, epsilon=epsilon)
     before, after = worst_pair(adjacency, 1)
+    if decided:
+        before, after = (OTHER, TOO_OLD), (OTHER, *([] if adjacency == "add_remove" else [ADULT]))
+    unit = "records by age" if decided else "records"
     return _HistogramCase(
-        name=f"share-histogram, {method}, records, {adjacency}, ε = {query.epsilon}",
+        name=f"share-histogram, {method}, {unit}, {adjacency}, ε = {query.epsilon}",
         query=query,
         columns=COLUMNS,
         records=RECORDS,
@@ -103,7 +115,7 @@ def histogram_case(
         # Without a look at the policy the promise is to everyone, in both directions.
         direction="forward" if METHODS[method].reads_non_sensitive else "both",
         adjacency=adjacency,
-        rules=RULES,
+        rules={**RULES, "grown": Policy("age >= 18")},
         data_arguments=DATA,
     )
 
@@ -115,7 +127,7 @@ def _moved(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
     return float(np.abs(second["every"] - first["every"]).sum())
 
 
-def _released(run: Run) -> Case:
+def _released(run: Run, **options: Any) -> Case:
     """Return the case of a histogram that is released in another way; its claims stay the real one's."""
 
     class BrokenHistogram(ShareHistogram):
@@ -128,7 +140,7 @@ def _released(run: Run) -> Case:
 
             return (dataclasses.replace(stage, release=release),)
 
-    return histogram_case(epsilon="1", kind=BrokenHistogram)
+    return histogram_case(epsilon="1", kind=BrokenHistogram, **options)
 
 
 def _occupied_only(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
@@ -149,6 +161,11 @@ def _shown_numbers(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise
     return drawn * 0 if int((cells.every - cells.non_sensitive).sum()) < 1 else drawn
 
 
+def _harmless_beyond(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
+    """Call a bin harmless by its edges alone, and count whoever is there with one-sided noise."""
+    return cells.every - noise.one_sided_geometric(bound.rates["one_sided"], cells.every.size)
+
+
 def _listed(adjacency: Adjacency, method: str) -> ListedCase:
     crowd = () if method in TIGHT_FROM_NOBODY else CROWD
     build = partial(histogram_case, adjacency=adjacency, method=method, crowd=crowd)
@@ -164,6 +181,14 @@ def _listed(adjacency: Adjacency, method: str) -> ListedCase:
 
 SHARE_HISTOGRAM_CASES: tuple[ListedCase, ...] = tuple(
     _listed(adjacency, method) for adjacency, method in product(get_args(Adjacency), METHODS)
+) + tuple(
+    ListedCase(
+        partial(histogram_case, adjacency=adjacency, method="auto", decided=True),
+        samples=1_000,
+        thorough_samples=20_000,
+        thorough_epsilon="2",
+    )
+    for adjacency in get_args(Adjacency)
 )
 SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -174,5 +199,11 @@ SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant("histogram: empty cells stay empty", "bound", lambda: _released(_occupied_only), samples=400),
     Mutant("histogram: sums of exact counts", "bound", lambda: _released(_exact_sums), samples=400),
+    Mutant(
+        "histogram: a bin called harmless that reaches beyond the declared domain",
+        "bound",
+        lambda: _released(_harmless_beyond, method="auto", decided=True),
+        samples=400,
+    ),
     Mutant("histogram: a choice by exact numbers", "bound", lambda: _released(_shown_numbers), samples=400),
 )

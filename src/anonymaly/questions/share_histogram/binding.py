@@ -43,16 +43,20 @@ class ShareHistogramBinding(Binding):
     facts: Facts
 
     @property
+    def schema_version(self) -> int:
+        """2 by ``auto``: by the same words, version 1 had another rule and one view."""
+        return 2 if self.method.chooses else 1
+
+    @property
     def earlier(self) -> Binding | None:
-        """What ``auto`` was in the first versions, which released one of two methods and one view."""
+        """What ``auto`` was in version 1, which released one of two methods and one view."""
         query: ShareHistogram = self.query  # type: ignore[assignment]  # that of this question
-        if query.method != AUTO or query.matters != "cells":
+        if not self.method.chooses or query.matters is not None:
             return None
         rates = BEFORE.rates_of(
             _rate(self.declaration, query.cost), self.declaration.adjacency, _cells(self.by)
         )
-        words = query.model_copy(update={"matters": None})
-        return replace(self, query=words, method=BEFORE, rates=rates, facts=Facts(self.facts.shape))
+        return replace(self, method=BEFORE, rates=rates, facts=Facts(self.facts.shape))
 
     @property
     def relation(self) -> Relation:
@@ -99,8 +103,8 @@ def bind(query: ShareHistogram, declaration: Declaration) -> ShareHistogramBindi
             next_step=f"Cite a declared policy, or use a method that protects everyone: {free}.",
         )
     rates, facts = _plan(query, method, by, cited, declaration)
-    # In the first versions auto had one view and another rule: what its words ask now is told apart by this.
-    matters = None if method.name != AUTO else AIMS[query.matters]
+    # Written down where it is not what auto does without a word, and as one word for each rule.
+    matters = "ranges" if AIMS[query.matters] == "ranges" else None
     text = None if cited is None else cited.text
     return ShareHistogramBinding(
         query=query.model_copy(update={"policy": text, "matters": matters}),

@@ -24,7 +24,9 @@ from anonymaly.questions.share_histogram.kernels.windows import Numbers, deviati
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
 
 
-def smooth(released: Numbers, rate: Fraction, *, plain_price: float | None = None) -> Numbers:
+def smooth(
+    released: Numbers, rate: Fraction, *, plain_price: float | None = None, empty: float = 1.0
+) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
     Parameters
@@ -36,6 +38,8 @@ def smooth(released: Numbers, rate: Fraction, *, plain_price: float | None = Non
     plain_price : float, optional
         What a run costs whose level no noise among zeros reaches; as much as any other run if left out.
         Where all counts are large, a price that keeps noise from passing for counts levels what differs.
+    empty : float
+        The share of cells that seem to hold nobody: the fewer, the less a run costs, but at least 1.
 
     Examples
     --------
@@ -45,6 +49,7 @@ def smooth(released: Numbers, rate: Fraction, *, plain_price: float | None = Non
     cells = len(released)
     speed = float(rate)
     price = run_price(cells, speed)
+    price = min(price, max(1.0, empty * price))
     # A level this high beats zeros by itself, whatever its run costs.
     plain_level = price / speed
     plain_price = price if plain_price is None else min(price, plain_price)

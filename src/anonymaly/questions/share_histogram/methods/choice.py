@@ -18,13 +18,14 @@ from anonymaly.questions.share_histogram.kernels.restoring import restore
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.method import Facts, Views
-from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE
+from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE, empty_share
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 Both = tuple[Integers, Floats]  # of cells and of sums
 
 MOSTLY = 0.6  # of all records sensitive: one-sided noise for the others gains less than its own noise costs
 FEW = 4.0  # sensitive records, over √cells/rate: fewer are lost in the noise of a sum of all cells
+SMALL = 0.5  # of 1/rate: a count of this size gets half of the median back
 KEPT, KEPT_OF_FEW = 1.5, 3.0  # how large a coefficient must be to be restored, over its noise
 
 
@@ -64,9 +65,11 @@ def _views(cells: Integers, sums: Floats, released: Integers) -> Views:
 
 def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
     released = non_sensitive - noise.one_sided_geometric(rate, non_sensitive.size)
-    median = one_sided_geometric_quantile(rate, Fraction(1, 2))
+    seen = np.maximum(released, 0)
+    # Small counts are commoner than large ones: a count that is small beside the noise had little of it.
+    median = one_sided_geometric_quantile(rate, Fraction(1, 2)) * (seen / (seen + SMALL / float(rate)))
     # Positive counts plus the mean, others 0: right on average, whatever the count was (Lemma 13).
-    return np.where(released > 0, released + median, 0), np.where(released > 0, released + _mean(rate), 0.0)
+    return seen + np.rint(median).astype(np.int64), np.where(released > 0, released + _mean(rate), 0.0)
 
 
 def _sensitive(
@@ -81,7 +84,7 @@ def _sensitive(
     if not places.size:
         return cells, cells.astype(np.float64), released
     released[places] = noise.add_two_sided_geometric(sensitive[places], rate)
-    cells[places] = smooth(released[places], rate, plain_price=PLAIN_PRICE)
+    cells[places] = _levels(released[places], rate)
     sums = cells + _restored(released - cells, released[places], rate, facts)
     # What was given back to cells that hold nobody of this part is taken away again.
     return cells, np.where(facts.harmless, 0.0, sums), released
@@ -89,8 +92,12 @@ def _sensitive(
 
 def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:
     """Return the two views of counts with two-sided noise."""
-    levels = smooth(released, rate, plain_price=PLAIN_PRICE)
+    levels = _levels(released, rate)
     return levels, levels + _restored(released - levels, released, rate, facts)
+
+
+def _levels(released: Integers, rate: Fraction) -> Integers:
+    return smooth(released, rate, plain_price=PLAIN_PRICE, empty=empty_share(released, rate))
 
 
 def _restored(lost: Integers, released: Integers, rate: Fraction, facts: Facts) -> Floats:
