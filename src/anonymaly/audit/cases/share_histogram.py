@@ -205,5 +205,11 @@ SHARE_HISTOGRAM_MUTANTS: tuple[Mutant, ...] = (
         lambda: _released(_harmless_beyond, method="auto", decided=True),
         samples=400,
     ),
-    Mutant("histogram: a choice by exact numbers", "bound", lambda: _released(_shown_numbers), samples=400),
+    Mutant(
+        "histogram: a choice by exact numbers",
+        "bound",
+        # In the replace form a sensitive record goes.
+        lambda: _released(_shown_numbers, method="auto", adjacency="replace"),
+        samples=400,
+    ),
 )

@@ -62,8 +62,11 @@ class ReleasedHistogram(HistogramAnswers, Table):
         self.release = release
         self.source = source
         # Combinations in order, the last column's value changing first.
-        labels = zip(*itertools.product(*(attribute.values for attribute in self.by)), strict=True)
-        columns = {attribute.column: list(values) for attribute, values in zip(self.by, labels, strict=True)}
+        places = np.indices([len(attribute.values) for attribute in self.by]).reshape(len(self.by), -1)
+        columns = {
+            attribute.column: pa.array(attribute.values).take(pa.array(place))
+            for attribute, place in zip(self.by, places, strict=True)
+        }
         table = pa.table({**columns, _estimate_name(columns): self.estimates})
         super().__init__(Table.of(table.schema, [table])._source)
 
