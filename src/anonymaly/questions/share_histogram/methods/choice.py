@@ -12,7 +12,7 @@ from math import exp, expm1, sqrt
 
 import numpy as np
 
-from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.restoring import restore
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth
@@ -26,7 +26,7 @@ Both = tuple[Integers, Floats]  # of cells and of sums
 MOSTLY = 0.6  # of all records sensitive: one-sided noise for the others gains less than its own noise costs
 FEW = 4.0  # sensitive records, over √cells/rate: fewer are lost in the noise of a sum of all cells
 SMALL = 0.5  # of 1/rate: a count of this size gets half of the median back
-KEPT, KEPT_OF_FEW = 1.5, 3.0  # how large a coefficient must be to be restored, over its noise
+KEPT, KEPT_OF_FEW = 1.5, 4.0  # how large a coefficient must be to be restored, over its noise
 
 
 def auto(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise, facts: Facts) -> Views:
@@ -54,8 +54,7 @@ def _chosen(
         released = noise.add_two_sided_geometric(every, rates["two_sided"])
         return _views(*_two_sided(released, rates["two_sided"], facts), released)
     harmless = _one_sided(non_sensitive, rates["one_sided"], noise)
-    # No sensitive record is counted where the policy's text says that there is none (Lemma 14).
-    cells, sums, released = _sensitive(sensitive, rates["two_sided"], noise, facts)
+    cells, sums, released = _sensitive(sensitive, harmless[0] > 0, rates["two_sided"], noise, facts)
     return _views(harmless[0] + cells, harmless[1] + sums, released)
 
 
@@ -74,21 +73,29 @@ def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
 
 
 def _sensitive(
-    sensitive: Integers, rate: Fraction, noise: Noise, facts: Facts
+    sensitive: Integers, seen: Booleans, rate: Fraction, noise: Noise, facts: Facts
 ) -> tuple[Integers, Floats, Integers]:
-    """Return the two views of the sensitive records, and the counts with noise that they are made of."""
-    if facts.harmless is None:
-        released = noise.add_two_sided_geometric(sensitive, rate)
-        return (*_two_sided(released, rate, facts), released)
-    cells, released = np.zeros(sensitive.size, np.int64), np.zeros(sensitive.size, np.int64)
-    places = np.flatnonzero(~facts.harmless)
-    if not places.size:
-        return cells, cells.astype(np.float64), released
-    released[places] = noise.add_two_sided_geometric(sensitive[places], rate)
-    cells[places] = _levels(released[places], rate)
-    sums = cells + _restored(released - cells, released[places], rate, facts)
+    """Return the two views of the sensitive records, and the counts with noise that they are made of.
+
+    Cells that were seen to hold other records are levelled apart: they are few, and seldom empty. In the view
+    for sums hardly at all.
+    """
+    # No sensitive record is counted where the policy's text says that there is none (Lemma 14).
+    open_cells = np.ones(sensitive.size, bool) if facts.harmless is None else ~facts.harmless
+    released = np.zeros(sensitive.size, np.int64)
+    if not open_cells.any():
+        return released, released.astype(np.float64), released.copy()
+    released[open_cells] = noise.add_two_sided_geometric(sensitive[open_cells], rate)
+    seen, cells = seen & open_cells, np.zeros(sensitive.size, np.int64)
+    for group in (seen, open_cells & ~seen):
+        if group.any():
+            cells[group] = _levels(released[group], rate)
+    base = cells.copy()
+    if seen.any():
+        base[seen] = smooth(released[seen], rate, plain_price=PLAIN_PRICE, empty=0.0)
+    sums = base + _restored(released - base, released[open_cells], rate, facts)
     # What was given back to cells that hold nobody of this part is taken away again.
-    return cells, np.where(facts.harmless, 0.0, sums), released
+    return cells, np.where(open_cells, sums, 0.0), released
 
 
 def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:
