@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -42,11 +44,21 @@ class ReleasedHistogram(Table):
     def __init__(self, by: Sequence[Attribute], estimates: Sequence[float] | npt.NDArray[Any]) -> None:
         self.by = tuple(by)
         self.estimates = np.asarray(estimates)
+        super().__init__(self._written)
+
+    @contextmanager
+    def _written(self) -> Iterator[BinaryIO]:
+        with self._table._open() as file:
+            yield file
+
+    @cached_property
+    def _table(self) -> Table:
+        # Only if somebody wants records: to write them takes longer than most methods do.
         # Combinations in order, the last column's value changing first.
         labels = zip(*itertools.product(*(attribute.values for attribute in self.by)), strict=True)
         columns = {attribute.column: list(values) for attribute, values in zip(self.by, labels, strict=True)}
         table = pa.table({**columns, _estimate_name(columns): self.estimates})
-        super().__init__(Table.of(table.schema, [table])._source)
+        return Table.of(table.schema, [table])
 
     def to_array(self) -> npt.NDArray[Any]:
         """Return the estimates with one axis for each column."""
