@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import random
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -304,3 +305,34 @@ def test_an_interruption_is_not_an_answer() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         measured(interrupted)
+
+
+class Slotted:
+    """Holds a number, and no ``__dict__``."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        Slotted,
+        ValueError,
+        lambda number: Fraction(10**5000 + number, 3),
+        lambda number: {"a": 0, "b": 0} if number else {"b": 0, "a": 0},
+    ],
+    ids=["slots", "error", "huge fraction", "order of a mapping"],
+)
+def test_what_an_answer_holds_is_found_wherever_it_hides(answered: Callable[[int], Any]) -> None:
+    assert measured(lambda truth: answered(int(truth)), epsilon=1).violated
+
+
+def test_parts_that_could_not_be_looked_into_are_named() -> None:
+    found = measured(lambda truth: [told(truth), object(), told], epsilon=1.2)
+    assert found.unseen == ("answer[1], a object", "answer[2], a function")
+    assert "nor of what could not be looked into: answer[1], a object" in str(found)
+    assert found.to_dict()["unseen"] == list(found.unseen)
+    assert "looked into" not in str(measured(told, epsilon=1.2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import json
 import pickle
 import random
@@ -116,14 +117,29 @@ def test_the_false_alarms_of_everything_add_up_to_one_in_a_million() -> None:
 
 
 def test_the_quick_form_plants_a_fault_for_every_layer_of_every_question() -> None:
-    steps, _ = run._plan(None, False, 0)
-    planted = [step for step in steps if isinstance(step, partial) and step.func is run._planted]
+    tasks, _ = run._plan(None, False, 0)
+    planted = [
+        step for step in itertools.chain(*tasks) if isinstance(step, partial) and step.func is run._planted
+    ]
     every = {(step.args[0].about, step.args[0].layer) for step in planted if step.args[0].is_rejected}
     chosen = [step.args[0] for step in planted if step.keywords["run"]]
     assert {(fault.about, fault.layer) for fault in chosen} == every
     assert len(planted) >= 140
     thorough, _ = run._plan(None, True, 0)
-    assert all(step.keywords["run"] for step in thorough if getattr(step, "func", None) is run._planted)
+    steps = itertools.chain(*thorough)
+    assert all(step.keywords["run"] for step in steps if getattr(step, "func", None) is run._planted)
+
+
+def test_a_fault_of_what_is_shared_is_planted_by_the_process_that_checked_its_layer_without_it() -> None:
+    tasks, _ = run._plan("all questions", False, 0)
+    layers = [
+        (step.args[0].layer, task[0].args[1])
+        for task in tasks
+        for step in task
+        if isinstance(step, partial) and step.func is run._planted and step.args[0].is_rejected
+    ]
+    assert layers
+    assert all(layer == check for layer, check in layers)
 
 
 def broken_line() -> AuditLine:
@@ -288,7 +304,7 @@ def _lacking() -> Problems:
 
 
 def test_a_layer_whose_code_raises_our_own_errors_has_not_passed_and_does_not_end_the_run() -> None:
-    (step,) = [it for it in run._shared([run.SHARED]) if it.args[1] == "opening"]
+    step = dict(run._shared([run.SHARED]))["opening"]
     for error in (InputError, LedgerError, TypeError):
 
         def failing(error: type[Exception] = error) -> AuditLine:

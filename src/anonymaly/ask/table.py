@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -48,7 +48,7 @@ class Table:
     "'=1+1",41
     """
 
-    def __init__(self, source: Callable[[], BinaryIO] | BinaryIO) -> None:
+    def __init__(self, source: Callable[[], AbstractContextManager[BinaryIO]] | BinaryIO) -> None:
         self._source = source  # an open file, or what opens one
 
     @classmethod

@@ -70,6 +70,8 @@ class LookPlan:
     several : bool
         Whether there are sums of numbers to look at; the answers that made the plan look better by them than
         others do.
+    unseen : tuple of str
+        What could not be looked into.
     """
 
     places: tuple[Place, ...]
@@ -77,6 +79,7 @@ class LookPlan:
     texts: tuple[str, ...]
     weights: dict[str, Row]
     several: bool
+    unseen: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, first: Sequence[Leaves], second: Sequence[Leaves]) -> LookPlan:
@@ -113,6 +116,7 @@ class LookPlan:
             tuple(texts[:MOST_PARTS]) if len(texts) > 1 or places else (),
             weights,
             sum(sizes.values()) > 1,
+            tuple(dict.fromkeys(name for item in both for name in item.opaque)),
         )
 
     def read(self, item: Leaves) -> Read:

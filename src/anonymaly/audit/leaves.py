@@ -13,11 +13,14 @@ import reprlib
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from anonymaly.audit.boxes import columns_of, parts_of
 
 DEEPEST = 20  # boxes in boxes; what lies deeper, or within itself, is not looked at
 LONGEST = 60  # characters of an answer that are shown
@@ -36,7 +39,7 @@ class Leaves:
     """The parts of one answer.
 
     ``values`` are its numbers by where they stand, ``lengths`` the sizes of its boxes and texts, ``texts``
-    everything else; ``opaque`` counts what could not be looked into.
+    everything else; ``opaque`` names what could not be looked into.
 
     Examples
     --------
@@ -51,7 +54,7 @@ class Leaves:
     values: dict[str, Values] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    opaque: int = 0
+    opaque: list[str] = field(default_factory=list)
     failed: bool = False
 
     @property
@@ -68,7 +71,7 @@ def leaves_of(answer: Any) -> Leaves:
     try:
         taking.take("answer", answer, 0)
     except Exception as problem:
-        taking.opaque(f"a {type(answer).__name__} that cannot be read ({type(problem).__name__})")
+        taking.opaque("answer", f"a {type(answer).__name__} that cannot be read ({type(problem).__name__})")
     found = taking.found
     found.label = taking.label(answer)
     return found
@@ -112,22 +115,23 @@ class _Taking:
         elif isinstance(item, datetime.date | datetime.time):
             self.string(name, item.isoformat())
         elif isinstance(item, OPAQUE) or depth > DEEPEST:
-            self.opaque(f"a {type(item).__name__}")
+            self.opaque(name, f"a {type(item).__name__}")
         else:
             self.box(name, item, depth)
 
     def box(self, name: str, item: Any, depth: int) -> None:
         """Take a box of other things."""
         self.add("box", type(item).__name__)
-        columns = _columns(item)
+        columns = columns_of(item)
         if columns is not None:
             self.inside(name, columns, depth, shown=".{}")
         elif isinstance(item, np.ndarray) or hasattr(item, "__array__"):
             self.array(name, np.ma.asarray(item) if isinstance(item, np.ma.MaskedArray) else item, depth)
         elif isinstance(item, Mapping):
             # In an order that does not depend on how it was filled; keys by their content alone.
-            pairs = sorted(((_key(key), value) for key, value in item.items()), key=lambda pair: pair[0])
-            self.inside(name, pairs, depth, shown="[{}]")
+            pairs = [(_key(key), value) for key, value in item.items()]
+            self.order(name, [key for key, _ in pairs])
+            self.inside(name, sorted(pairs, key=lambda pair: pair[0]), depth, shown="[{}]")
         elif isinstance(item, Set):
             self.inside(name, list(enumerate(sorted(item, key=_key))), depth, shown="{{{}}}")
         elif isinstance(item, Sequence):
@@ -135,10 +139,12 @@ class _Taking:
         elif dataclasses.is_dataclass(item):
             fields = [(part.name, getattr(item, part.name)) for part in dataclasses.fields(item)]
             self.inside(name, fields, depth, shown=".{}")
-        elif getattr(item, "__dict__", None):
-            self.inside(name, sorted(vars(item).items()), depth, shown=".{}")
         else:
-            self.opaque(f"a {type(item).__name__}")
+            parts = parts_of(item)
+            if parts:
+                self.inside(name, parts, depth, shown=".{}")
+            else:
+                self.opaque(name, f"a {type(item).__name__}")
 
     def inside(self, name: str, pairs: list[tuple[Any, Any]], depth: int, *, shown: str) -> None:
         """Take what is in a box by its names."""
@@ -217,10 +223,15 @@ class _Taking:
             shown = item if len(item) <= LONGEST else f"{item[:LONGEST]}… ({_hash(item)})"
             self.found.texts[name] = shown
 
-    def opaque(self, what: str) -> None:
+    def order(self, name: str, keys: list[str]) -> None:
+        """Note in which order a box was filled; boxes that differ in it alone are equal all the same."""
+        if len(self.found.texts) < MOST_TEXTS and keys != sorted(keys):
+            self.found.texts[f"order of {name}"] = _hash("\n".join(keys))
+
+    def opaque(self, name: str, what: str) -> None:
         """Note that there is something that cannot be looked into."""
         self.add("opaque", what)
-        self.found.opaque += 1
+        self.found.opaque.append(f"{name}, {what}")
 
     def length(self, name: str, length: int) -> None:
         """Note how much is in a box."""
@@ -243,31 +254,6 @@ class _Taking:
         self.digest.update(written)
 
 
-def _columns(item: Any) -> list[tuple[Any, Any]] | None:
-    """Return a table's or a column's parts by name, of packages whose boxes are known; None for others."""
-    home = type(item).__module__.partition(".")[0]
-    kind = type(item).__name__
-    if home == "pandas" and kind in ("DataFrame", "Series"):
-        index = item.index
-        usual = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
-        columns = [] if usual else [("index", index.to_numpy())]
-        if kind == "Series":
-            return [*columns, ("values", item.to_numpy())]
-        return [
-            *columns,
-            *((name, item.iloc[:, place].to_numpy()) for place, name in enumerate(item.columns)),
-        ]
-    if home == "polars" and kind in ("DataFrame", "Series"):
-        series = [item] if kind == "Series" else item.get_columns()
-        return [(column.name, column.to_numpy()) for column in series]
-    if home == "pyarrow" and kind in ("Table", "RecordBatch"):
-        pairs = zip(item.schema.names, item.columns, strict=True)
-        return [(name, column.to_numpy(zero_copy_only=False)) for name, column in pairs]
-    if home == "pyarrow" and kind.endswith("Array"):
-        return [("values", item.to_numpy(zero_copy_only=False))]
-    return [("value", item.as_py())] if home == "pyarrow" and kind.endswith("Scalar") else None
-
-
 def _key(item: Any) -> str:
     """Return a text by which names and members are ordered."""
     if isinstance(item, str | bytes | int | float | bool | None):
@@ -276,6 +262,8 @@ def _key(item: Any) -> str:
 
 
 def _digits(item: Any) -> str:
+    if isinstance(item, Fraction):
+        return f"{_digits(item.numerator)}/{_digits(item.denominator)}"
     # In another base, because Python refuses to write very large numbers in ours.
     return hex(item) if isinstance(item, int) and abs(item) >= 10**LONGEST else str(item)
 

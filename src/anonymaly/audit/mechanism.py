@@ -17,6 +17,7 @@ from anonymaly.errors import InputError
 
 FEWEST = 100
 MOST = 100_000_000
+SHOWN = 3  # parts that could not be looked into
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class MechanismLoss:
         How certain the bound is.
     largest : float
         The largest bound that so many samples can show; 0 where they can show nothing of such answers.
+    unseen : tuple of str
+        Parts of answers that could not be looked into: about what they show, nothing is said.
     """
 
     lower_bound: float
@@ -45,6 +48,7 @@ class MechanismLoss:
     samples: int
     confidence: float
     largest: float
+    unseen: tuple[str, ...] = ()
 
     @property
     def violated(self) -> bool:
@@ -61,6 +65,7 @@ class MechanismLoss:
             "samples": self.samples,
             "confidence": self.confidence,
             "largest": self.largest,
+            "unseen": list(self.unseen),
             "words": str(self),
         }
 
@@ -74,7 +79,13 @@ class MechanismLoss:
         return (
             f"{bound.finding(self.claimed)}; so many samples show no loss above {self.largest:.3g}, "
             "and nothing is said about other pairs of tables"
+            + (f", nor of what could not be looked into: {self._not_seen}" if self.unseen else "")
         )
+
+    @property
+    def _not_seen(self) -> str:
+        more = len(self.unseen) - SHOWN
+        return "; ".join(self.unseen[:SHOWN]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def lower_bound(
@@ -156,9 +167,11 @@ def lower_bound(
         first, second, choosing = first[looked:], second[looked:], choosing - looked
     statistics = list(plan.statistics(first, second, choosing))
     if show_nothing(statistics, [*first[:choosing], *second[:choosing]], choosing):
-        return MechanismLoss(0.0, claimed, "nothing that could be seen", samples, confidence, 0.0)
+        return MechanismLoss(
+            0.0, claimed, "nothing that could be seen", samples, confidence, 0.0, plan.unseen
+        )
     bound = loss_bound_by(statistics, alarm=alarm, direction=direction, choosing=choosing)
-    return MechanismLoss(bound.epsilon, claimed, bound.event, bound.samples, confidence, largest)
+    return MechanismLoss(bound.epsilon, claimed, bound.event, bound.samples, confidence, largest, plan.unseen)
 
 
 def _looked(choosing: int) -> int:

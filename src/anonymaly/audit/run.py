@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ THOROUGH = AuditForm("thorough", power=0.93, factor="1.1", at="ε >= 0.5", round
 STREAM, SHARED = "stream", "all questions"
 NEEDS_POSTGRES = "needs an empty PostgreSQL database"
 Step = Callable[[], "AuditLine | FaultLine"]
+Task = list[Step]  # what one process does in a row
 
 
 def audit_all(
@@ -67,8 +69,9 @@ def audit_all(
     anonymaly.errors.InputError: question: there is no 'cuont'. Did you mean count? ...
     """
     began = time.perf_counter()
-    steps, chances = _plan(question, thorough, seed)
-    done = list(_carried_out(steps, (question, thorough, seed), workers or worker_threads()))
+    tasks, chances = _plan(question, thorough, seed)
+    done = list(_carried_out(tasks, (question, thorough, seed), workers or worker_threads()))
+    done.sort(key=lambda item: _wanted(question).index(item.about))
     faults = [item for item in done if isinstance(item, FaultLine)]
     lines = [item for item in done if isinstance(item, AuditLine)]
     if postgres is not None:
@@ -89,54 +92,64 @@ def audit_all(
     )
 
 
-def _plan(question: str | None, thorough: bool, seed: int) -> tuple[list[Step], Chances]:
-    """Return all steps, and how they share the false alarms."""
+def _plan(question: str | None, thorough: bool, seed: int) -> tuple[list[Task], Chances]:
+    """Return all tasks, and how they share the false alarms."""
     form, names = THOROUGH if thorough else QUICK, _wanted(question)
     cases = [(name, item) for name in names if name not in (STREAM, SHARED) for item in audited(name).cases]
     chances = _chances([item for _, item in cases], thorough)
     faults = [fault for fault in _faults(names) if fault.about in names]
     chosen = faults if thorough or question is not None else _one_of_each(faults)
-    steps: list[Step] = [
-        *(
-            partial(_told, name, "case", partial(_case, name, item, form, chances, seed))
-            for name, item in cases
-        ),
-        *_shared(names),
-        *(partial(_planted, fault, run=fault in chosen) for fault in faults),
-    ]
-    return steps, chances
+    checks = list(_shared(names))
+    layers = [layer for layer, _ in checks]
+    planted: dict[str, list[Step]] = {layer: [] for layer in layers}
+    others: list[Task] = []
+    for fault in faults:
+        step = partial(_planted, fault, run=fault in chosen)
+        if fault.about == SHARED and fault.layer in planted:
+            # In the process of its layer's own check, which is then known to find nothing without it.
+            planted[fault.layer].append(step)
+        else:
+            others.append([step])
+    # The longest first, so that no process is left alone with one at the end.
+    tasks: list[Task] = [[check, *planted[layer]] for layer, check in checks]
+    for name, item in cases:
+        tasks.append([partial(_told, name, "case", partial(_case, name, item, form, chances, seed))])
+    return tasks + others, chances
 
 
 def _carried_out(
-    steps: list[Step], plan: tuple[str | None, bool, int], workers: int
+    tasks: list[Task], plan: tuple[str | None, bool, int], workers: int
 ) -> Iterator[AuditLine | FaultLine]:
     """Yield what every step found, in their order."""
-    tell("checks", 0, len(steps))
+    done, total = 0, sum(map(len, tasks))
+    tell("checks", 0, total)
     if workers == 1:
-        for number, step in enumerate(steps):
+        for step in itertools.chain(*tasks):
             with listening(_nobody):
                 found = _timed(step)
-            tell("checks", number + 1, len(steps))
+            done += 1
+            tell("checks", done, total)
             yield found
         return
     # Each process plans for itself and is told numbers: steps hold functions, which cannot be sent. A fault
     # is planted in one process alone, and none has threads of an engine from before it began.
     with get_context("spawn").Pool(workers, _begin, plan) as pool:  # ends its processes, however it is left
-        for number, found in enumerate(pool.imap(_step, range(len(steps)))):
-            tell("checks", number + 1, len(steps))
-            yield found
+        for several in pool.imap(_task, range(len(tasks))):
+            done += len(several)
+            tell("checks", done, total)
+            yield from several
 
 
-_STEPS: list[Step] = []  # of this process
+_TASKS: list[Task] = []  # of this process
 
 
 def _begin(question: str | None, thorough: bool, seed: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
-    _STEPS[:] = _plan(question, thorough, seed)[0]
+    _TASKS[:] = _plan(question, thorough, seed)[0]
 
 
-def _step(number: int) -> AuditLine | FaultLine:
-    return _timed(_STEPS[number])
+def _task(number: int) -> list[AuditLine | FaultLine]:
+    return [_timed(step) for step in _TASKS[number]]
 
 
 def _timed(step: Step) -> AuditLine | FaultLine:
@@ -210,15 +223,16 @@ def _half_the_noise(listed: ListedCase, thorough: bool, seed: int) -> Finding:
     return Finding("bound", "half the noise", bool(by), f"with half the noise it is {words}", power=True)
 
 
-def _shared(names: list[str]) -> Iterator[Step]:
+def _shared(names: list[str]) -> Iterator[tuple[str, Step]]:
+    """Yield what is no question's case, with the name of its layer."""
     if STREAM in names:
-        yield partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
+        yield STREAM, partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
     if SHARED in names:
-        yield partial(_told, SHARED, "rate", _rates)
+        yield "rate", partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
             layer = faults[0].layer
-            yield partial(_told, SHARED, layer, partial(_system, layer, check))
-        yield from _in_a_database(None)
+            yield layer, partial(_told, SHARED, layer, partial(_system, layer, check))
+        yield from ((step.args[1], step) for step in _in_a_database(None))
 
 
 def _in_a_database(postgres: Callable[[], str] | None) -> Iterator[partial[AuditLine]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -61,6 +62,16 @@ class ReleasedHistogram(HistogramAnswers, Table):
         # Neither is stored: the ledger has the question and its promise, from which `recalled` derives them.
         self.release = release
         self.source = source
+        super().__init__(self._written)
+
+    @contextmanager
+    def _written(self) -> Iterator[BinaryIO]:
+        with self._table._open() as file:
+            yield file
+
+    @cached_property
+    def _table(self) -> Table:
+        # Only if somebody wants records: to write them takes longer than most methods do.
         # Combinations in order, the last column's value changing first.
         places = np.indices([len(attribute.values) for attribute in self.by]).reshape(len(self.by), -1)
         columns = {
@@ -68,7 +79,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
             for attribute, place in zip(self.by, places, strict=True)
         }
         table = pa.table({**columns, _estimate_name(columns): self.estimates})
-        super().__init__(Table.of(table.schema, [table])._source)
+        return Table.of(table.schema, [table])
 
     def to_array(self) -> npt.NDArray[Any]:
         """Return the estimates with one axis for each column."""
