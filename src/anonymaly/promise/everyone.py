@@ -13,7 +13,7 @@ from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
 
 
 class Everyone(Stepwise):
-    """Differential privacy: every record, or every person, of whose rows at most ``rows`` are read.
+    """Differential privacy: every record, or every person, however many rows they have.
 
     Protecting every row by itself is less than protecting persons with one row each: where a table is cut
     to one row per person, another row of that person may take its place.
@@ -54,7 +54,8 @@ class Everyone(Stepwise):
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        who = "every record" if self.rows is None else f"every person, {self.reading}"
+        # How many rows are read differs: sequences are counted in all of them, most questions read ``rows``.
+        who = "every record" if self.rows is None else "every person, however many rows they have"
         if self.adjacency == "add_remove":
             return f"{who}: whether they are in the data, and what the data say of them"
         return f"{who}: what the data say of them"

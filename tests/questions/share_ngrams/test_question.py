@@ -70,6 +70,13 @@ def test_the_preview_says_error_and_threshold(tmp_path: Path) -> None:
     assert curator.spent == 0
 
 
+def test_no_promise_says_that_only_some_rows_of_a_person_are_read() -> None:
+    for policy in (None, "agreed"):
+        protects = ask(policy=policy).bind(declare(ROWS).declaration).relation.protects()
+        assert "however many rows they have" in protects
+        assert "read" not in protects
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -222,16 +222,18 @@ def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Tab
 class _RowByRow(Dataset):
     """Judges each row of a person by itself, and forgets that another one is sensitive."""
 
-    def judged(self, policy: Policy | Publication) -> ir.Table:
-        view = super().judged(policy)
+    def whole(self, policy: Policy | Publication | None) -> ir.Table:
+        assert policy is not None
+        view = super().whole(policy)
         return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
 
 
 class _CutOff(Dataset):
     """Judges persons by the rows that other questions read."""
 
-    def judged(self, policy: Policy | Publication) -> ir.Table:
-        view = super().judged(policy)
+    def whole(self, policy: Policy | Publication | None) -> ir.Table:
+        assert policy is not None
+        view = super().whole(policy)
         read = view.filter(view[PERSON].isnull() | (view[PLACE] < DECLARED))
         own = read.mutate(**{NON_SENSITIVE: non_sensitive(policy, read, self.declaration.columns)})
         return own.mutate(**{NON_SENSITIVE: own[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))})
