@@ -65,21 +65,21 @@ class SyntheticRows(Table):
 
 
 def mark_of(taken: dict[str, pa.Array]) -> str:
-    """Return a name for the column of the mark that no other column has."""
-    name = MARK
-    while name in taken:
+    """Return a name for the column of the mark that no other column has, to engines that ignore case too."""
+    name, used = MARK, {column.lower() for column in taken}
+    while name in used:
         name += "_row"
     return name
 
 
-def read_count(rows: Any) -> int:
+def read_count(rows: Any, *, field: str = "rows") -> int:
     """Return how many rows are wanted, or raise an error."""
     whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
     if not whole or not 0 <= rows <= MOST_ROWS:
         raise InputError(
             f"must be a whole number from 0 to {MOST_ROWS:,}, got {rows!r}",
-            field="rows",
-            next_step="Draw more rows in several calls, with other seeds.",
+            field=field,
+            next_step="Draw more rows in several calls: without a seed, each draws others.",
         )
     return int(rows)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Rule
-from anonymaly.promise.change import Facts, Row, Unit
+from anonymaly.promise.change import Background, Row, Unit
 from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
 
 
@@ -48,7 +48,7 @@ class Everyone(Stepwise):
         """Whoever else is there has no say."""
         return True
 
-    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Background) -> bool:
         """Every step."""
         return True
 

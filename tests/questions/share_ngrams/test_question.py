@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -113,6 +114,11 @@ def test_an_answer_is_read_back_as_it_was_written() -> None:
     file.seek(0)
     again = decode(file)
     assert again.to_dict() == ways.to_dict()
+    assert [again.cells.tolist(), again.counts.tolist()] == [[17, 83, 3], [9, 5, 2]]
+    first = json.loads(file.getvalue())["sequences"][0]
+    assert first == [["B", True], ["A", True]], (
+        "the file can be read without knowing how sequences are numbered"
+    )
     assert again.top(1) == [((("B", True), ("A", True)), 9)]
     assert again.count(("B", True)) == 2
     mistakes: list[Any] = [(), ("B",), (("B", 3),), (("B", True),) * 4]
