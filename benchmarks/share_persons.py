@@ -6,8 +6,8 @@
 DIR holds tdrive_600_10min.parquet: 600 taxis of Beijing, in steps of ten minutes. *By the row* is what the
 first version of ``share-sample`` did where persons are declared: of each person at most m rows are read, and
 each is kept by a coin of its own at ε/m. *By person* one coin at ε keeps or leaves out all of their rows.
-*Times, law* is what the laws say of persons with m rows each; the others are counted in drawn samples. *Steps*
-are pairs of neighbouring rows of a taxi that are both in the sample: what is left of its way.
+*Times, law* is what the laws say of persons with m rows each; the others are counted in drawn samples.
+*Steps* are pairs of neighbouring rows of a taxi that are both in the sample: what is left of its way.
 """
 
 from __future__ import annotations
