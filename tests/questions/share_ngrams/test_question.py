@@ -71,6 +71,18 @@ def test_the_preview_says_error_and_threshold(tmp_path: Path) -> None:
     assert curator.spent == 0
 
 
+def test_an_answer_without_sequences_says_so() -> None:
+    assert str(ReleasedNgrams([Attribute("ward", ("A", "B"))], 2, 1234, [], [])) == (
+        "no sequence reaches the threshold of 1,234"
+    )
+
+
+def test_a_plan_counts_the_error_in_persons(tmp_path: Path) -> None:
+    curator = am.Curator(declare(ROWS), budget=10, ledger=tmp_path / "ways.ledger")
+    for policy in (None, "agreed"):
+        assert "20 persons: 95 of 100 draws" in str(curator.plan(ask(epsilon=1, policy=policy), for_error=20))
+
+
 def test_no_promise_says_that_only_some_rows_of_a_person_are_read() -> None:
     for policy in (None, "agreed"):
         protects = ask(policy=policy).bind(declare(ROWS).declaration).relation.protects()

@@ -161,6 +161,8 @@ class ReleasedNgrams(Table):
         return f"ReleasedNgrams({len(self):,} sequences of up to {self.length} places)"
 
     def __str__(self) -> str:
+        if not len(self.cells):
+            return f"no sequence reaches the threshold of {self.threshold:,}"
         shown = self.to_arrow().slice(0, SHOWN).to_pylist()
         lines = [("length", "sequence", "count", "")]
         for row in shown:
