@@ -232,7 +232,7 @@ def test_a_person_with_several_rows_is_counted_up_to_the_declared_number(
     assert curator.ask(am.Count(epsilon=90)).value == 5
     preview = curator.preview(am.Count(epsilon=0.1))
     assert preview.expectation.half_width == pytest.approx(60, abs=1)  # twice as wide as for one row
-    assert "at most 2 of them are read" in preview.guarantee.relation.protects()
+    assert "every person, however many rows they have" in preview.guarantee.relation.protects()
 
 
 def test_the_same_question_asked_by_two_processes_at_once_has_one_answer(open_curator: OpenCurator) -> None:

@@ -53,6 +53,15 @@ def test_persons_have_up_to_max_rows_and_rows_have_keys() -> None:
     assert set(Counter(table["id"].to_pylist()).values()) == {1, 2, 3, 4}
 
 
+def test_a_person_who_is_a_declared_column_has_several_rows_as_well() -> None:
+    declaration = Declaration.read(
+        name="t", columns={"id": am.Interval(0, 9), "age": am.Interval(0, 120)}, person="id", max_rows=4
+    )
+    ids = Counter(invent(declaration, 1_000, Noise.seeded(1))["id"].to_pylist())
+    del ids[None]
+    assert set(ids.values()) == {1, 2, 3, 4}
+
+
 def open_curator(folder: Path, source: Any = None, **options: Any) -> am.Curator:
     frame = pandas.DataFrame({"age": [200, 300], "ward": ["C", "C"]}) if source is None else source
     columns: dict[str, Domain] = {"age": am.Interval(0, 120), "ward": am.Categories(["A", "B"])}

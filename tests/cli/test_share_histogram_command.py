@@ -43,8 +43,11 @@ def test_bars_a_page_and_synthetic_rows_come_with_one_charge(run: Run, folder: P
     [
         (["--html", "cells.txt"], ".html"),
         (["--html", "nowhere/cells.html"], "no folder nowhere"),
-        (["--synthetic", "rows.xlsx"], "known format"),
-        (["--synthetic", "rows.csv", "--draw", "1000001"], "1,000,000"),
+        (["--synthetic", "rows.xlsx"], "synthetic: the ending .xlsx"),
+        (
+            ["--synthetic", "rows.csv", "--draw", "1000001"],
+            "draw: must be a whole number from 0 to 1,000,000",
+        ),
         (["--rehearse", "--synthetic", "rows.csv"], "invented"),
         (["--rehearse", "--html", "cells.html"], "invented"),
     ],

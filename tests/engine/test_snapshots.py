@@ -22,6 +22,9 @@ from anonymaly.engine.engine import Engine
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.view import typed
 from anonymaly.questions.count.summary import counts_of
+from anonymaly.questions.share_ngrams.binding import ShareNgramsBinding
+from anonymaly.questions.share_ngrams.query import ShareNgrams
+from anonymaly.questions.share_ngrams.summary import persons_of_sequences
 from anonymaly.questions.share_sample.summary import in_turn
 from tests.engine.snapshot import FOLDER, same_as_snapshot
 
@@ -137,6 +140,12 @@ def numbered(by: str | Bins) -> Callable[[Engine], ir.Table]:
     return lambda _: VIEW.select(code=code(attribute, VIEW))
 
 
+def sequences(engine: Engine) -> ir.Table:
+    bound = ShareNgrams(place=["ward"], order="seen", length=2, per_person=3, epsilon=1).bind(PEOPLE)
+    assert isinstance(bound, ShareNgramsBinding)
+    return persons_of_sequences(whole_people(rows(engine, PEOPLE), PEOPLE, None, engine), bound)
+
+
 EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
     **{f"read_{name}": read(*item) for name, item in READ.items()},
     **{f"read_by_{name}": read_by(*item) for name, item in BY.items()},
@@ -151,6 +160,7 @@ EXPRESSIONS: dict[str, Callable[[Engine], ir.Table]] = {
         whole_people(rows(engine, PEOPLE), PEOPLE, Publication(POLICY, ("note",)), engine),
         ["note"],
     ),
+    "sequences": sequences,
     "attribute_of_categories": numbered("ward"),
     "attribute_of_flag": numbered("consent"),
     "attribute_of_bins": numbered(Bins("age", [0, 18, 65, 120])),

@@ -11,10 +11,10 @@ import pytest
 
 from anonymaly.core.arrays import Floats
 from anonymaly.noise import laws
-from anonymaly.noise.sums import Part, interval_of_sum, two_sided
+from anonymaly.noise.sums import GeometricSum, interval_of_sum, two_sided
 
 
-def law(parts: list[Part], reach: int) -> Floats:
+def law(parts: list[GeometricSum], reach: int) -> Floats:
     """Return the chances of -reach..reach, by convolving one variable after another."""
     whole = np.array([1.0])
     least = 0
@@ -35,17 +35,17 @@ def law(parts: list[Part], reach: int) -> Floats:
 CASES = [
     (*two_sided(Fraction(1, 2), 1),),
     (*two_sided(Fraction(1, 3), 7),),
-    (Part(Fraction(1, 2), 1),),
-    (Part(Fraction(1, 4), 6),),
-    (Part(Fraction(2), 9, added=False),),
-    (*two_sided(Fraction(1, 2), 3), Part(Fraction(2, 3), 4, added=False)),
+    (GeometricSum(Fraction(1, 2), 1),),
+    (GeometricSum(Fraction(1, 4), 6),),
+    (GeometricSum(Fraction(2), 9, added=False),),
+    (*two_sided(Fraction(1, 2), 3), GeometricSum(Fraction(2, 3), 4, added=False)),
 ]
 
 
 @pytest.mark.parametrize("missing", [0.3, 0.05, 0.025, 0.001])
 @pytest.mark.parametrize("parts", CASES)
 def test_bounds_of_a_sum_are_the_narrowest_that_its_law_allows(
-    parts: tuple[Part, ...], missing: float
+    parts: tuple[GeometricSum, ...], missing: float
 ) -> None:
     reach = 200
     mass = law(list(parts), reach)
@@ -62,12 +62,12 @@ def test_one_variable_has_the_quantiles_of_its_own_law(rate: Fraction) -> None:
     half = laws.two_sided_geometric_half_width(rate, Fraction(95, 100))
     assert interval_of_sum(two_sided(rate, 1), 0.025) == (-half, half)
     upper = laws.one_sided_geometric_quantile(rate, Fraction(95, 100))
-    assert interval_of_sum([Part(rate, 1)], 0.05)[1] == upper
+    assert interval_of_sum([GeometricSum(rate, 1)], 0.05)[1] == upper
 
 
 @pytest.mark.parametrize("missing", [0.2, 0.025])
 @pytest.mark.parametrize("parts", CASES)
-def test_the_quick_bound_is_true_and_not_narrower(parts: tuple[Part, ...], missing: float) -> None:
+def test_the_quick_bound_is_true_and_not_narrower(parts: tuple[GeometricSum, ...], missing: float) -> None:
     low, high = interval_of_sum(parts, missing)
     least, most = interval_of_sum(parts, missing, quick=True)
     assert least <= low <= high <= most
@@ -83,7 +83,7 @@ def test_a_million_cells_at_any_rate_have_bounds() -> None:
 
 
 def test_nothing_added_up_is_nothing_and_levels_near_one_still_have_bounds() -> None:
-    assert interval_of_sum([Part(Fraction(1), 0)], 0.025) == (0, 0)
+    assert interval_of_sum([GeometricSum(Fraction(1), 0)], 0.025) == (0, 0)
     low, high = interval_of_sum(two_sided(Fraction(1), 3), 1e-12)
     assert -40 <= low <= -27
     assert high == -low

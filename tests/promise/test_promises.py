@@ -112,7 +112,7 @@ def test_the_words_of_a_one_sided_replacement_promise_one_direction_only() -> No
 
 def test_the_words_of_persons_say_how_many_rows() -> None:
     words = Guarantee(Everyone(), 0.1).to_rows(3).describe()
-    assert "every person, however many rows they have (at most 3 of them are read)" in words
+    assert "every person, however many rows they have: whether they are in the data" in words
     assert "protected one row at a time" in Guarantee(Everyone(), 0.1).describe()
     words = Guarantee(SensitiveRecords("rare", MODEL, rows=2), 1).describe()
     assert "every person with up to 2 rows, each with at least 17 rows within" in words

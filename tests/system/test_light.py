@@ -114,6 +114,7 @@ def write_example(question: str, folder: Path, budget: str = "100") -> list[dict
         "columns": {name: domain.to_dict() for name, domain in first.columns.items()},
         "rules": {name: rule.to_dict() for name, rule in first.rules.items()},
         "budget": budget,
+        **({} if first.person is None else {"person": first.person, "max_rows": first.max_rows}),
     }
     (folder / "example.csv").touch()
     (folder / "example.yaml").write_text(yaml.safe_dump(manifest), "utf-8")

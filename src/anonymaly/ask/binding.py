@@ -53,7 +53,7 @@ class Measure:
     """
 
     number: float
-    unit: Literal["records", "probability", "share"]
+    unit: Literal["records", "persons", "probability", "share"]
     meaning: str
     falls: bool = True  # whether more ε never makes the number larger; if not, no least ε can be searched
 

@@ -48,14 +48,19 @@ def invent(
     import pyarrow as pa  # noqa: PLC0415  (when a table is made)
 
     columns: dict[str, Any] = {}
+    owner = _owners(declaration, rows, noise)
     for name, domain in declaration.columns.items():
         values = _values(domain, rows, noise)
+        if name == declaration.person:
+            values = [values[person] for person in owner]
         if domain.contains(record.get(name)):
             values[0] = record[name]
         columns[name] = pa.array(values, arrow_type(domain) or pa.string())
-    for name, ids in _ids(declaration, rows, noise).items():
-        # A key or person that is declared as a column of its own has the values of that column.
-        columns.setdefault(name, pa.array(ids, pa.string()))
+    # A key or person that is declared as a column of its own has the values of that column.
+    if declaration.key is not None:
+        columns.setdefault(declaration.key, pa.array([f"row {place}" for place in range(rows)]))
+    if declaration.person is not None:
+        columns.setdefault(declaration.person, pa.array([f"person {person}" for person in owner]))
     return pa.table(columns)
 
 
@@ -115,12 +120,9 @@ def _value(domain: Domain, number: int) -> Any:
             return f"invented {number % 100_000}"
 
 
-def _ids(declaration: Declaration, rows: int, noise: Noise) -> Mapping[str, list[str]]:
-    found = {}
-    if declaration.key is not None:
-        found[declaration.key] = [f"row {place}" for place in range(rows)]
-    if declaration.person is not None:
-        sizes = (1 + noise.uniform(min(declaration.rows, MOST_OF_A_PERSON), rows)).tolist()
-        of_persons = [f"person {place}" for place, size in enumerate(sizes) for _ in range(size)]
-        found[declaration.person] = of_persons[:rows]
-    return found
+def _owners(declaration: Declaration, rows: int, noise: Noise) -> list[int]:
+    """Return whose each row is: of persons with up to as many rows as are declared, one after another."""
+    if declaration.person is None:
+        return []
+    sizes = (1 + noise.uniform(min(declaration.rows, MOST_OF_A_PERSON), rows)).tolist()
+    return [place for place, size in enumerate(sizes) for _ in range(size)][:rows]

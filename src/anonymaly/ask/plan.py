@@ -206,7 +206,7 @@ def least_cost(bound: Binding, wanted: float) -> int:
             next_step="Give the numbers that the rule would choose (pair_bins=), or leave for_error out and "
             "look at the table of errors.",
         )
-    if best.unit != "records" and not 0 < wanted < 1:
+    if best.unit in ("probability", "share") and not 0 < wanted < 1:
         raise InputError(
             f"{wanted:g} is not between 0 and 1, and the error is a {best.unit}: {best.meaning}",
             field="for_error",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ BANNER = (
     "SYNTHETIC ROWS: drawn from a released answer, for software tests and teaching; not records of the table"
 )
 MOST_ROWS = 1_000_000
+SEEDS = 2**64  # a larger one would draw the rows of a smaller one again
 
 
 class SyntheticRows(Table):
@@ -43,9 +45,15 @@ class SyntheticRows(Table):
         """Return typed columns of equal length as marked rows."""
         count = len(next(iter(columns.values())))
         table = pa.table({**columns, mark_of(columns): pa.array(np.ones(count, bool))})
+        table = table.replace_schema_metadata({MARK: BANNER})  # in Parquet and Arrow files, also without rows
         rows = cls(Table.of(table.schema, [table])._source)
         rows.seed = seed
         return rows
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns, and what the rows are, which Arrow files say as well."""
+        return super().schema.with_metadata({MARK: BANNER})
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a pandas frame, whose ``attrs`` say that they are synthetic."""
@@ -65,21 +73,21 @@ class SyntheticRows(Table):
 
 
 def mark_of(taken: dict[str, pa.Array]) -> str:
-    """Return a name for the column of the mark that no other column has."""
-    name = MARK
-    while name in taken:
+    """Return a name for the column of the mark that no other column has, to engines that ignore case too."""
+    name, used = MARK, {column.lower() for column in taken}
+    while name in used:
         name += "_row"
     return name
 
 
-def read_count(rows: Any) -> int:
+def read_count(rows: Any, *, field: str = "rows") -> int:
     """Return how many rows are wanted, or raise an error."""
     whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
     if not whole or not 0 <= rows <= MOST_ROWS:
         raise InputError(
             f"must be a whole number from 0 to {MOST_ROWS:,}, got {rows!r}",
-            field="rows",
-            next_step="Draw more rows in several calls, with other seeds.",
+            field=field,
+            next_step="Draw more rows in several calls: without a seed, each draws others.",
         )
     return int(rows)
 
@@ -90,8 +98,10 @@ def read_seed(seed: Any) -> int:
         from anonymaly.noise import Noise  # noqa: PLC0415  (compiled code, which a seed does without)
 
         return Noise.system().uniform(2**63)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < SEEDS:
         raise InputError(
-            f"must be a whole number from 0, got {seed!r}", field="seed", next_step="Give 0, 1, 2 and so on."
+            f"must be a whole number from 0 to 2^64 - 1, got {seed!r}",
+            field="seed",
+            next_step="Give 0, 1, 2 and so on.",
         )
     return int(seed)

@@ -177,20 +177,20 @@ WRITERS: dict[str, Callable[[Table, str | Path], None]] = {
 }
 
 
-def writer_for(path: str | Path) -> Callable[[Table, str | Path], None]:
+def writer_for(path: str | Path, *, field: str = "output") -> Callable[[Table, str | Path], None]:
     """Return the function that writes a file of this name, or raise an error that says why there is none."""
     place = Path(path)
     writer = WRITERS.get(place.suffix.lower())
     if writer is None:
         raise InputError(
             f"the ending {place.suffix or '(none)'} does not name a known format",
-            field="output",
+            field=field,
             next_step=f"Use one of {', '.join(WRITERS)}.",
         )
     problem = why_not_written(place)
     if problem is not None:
         raise InputError(
-            problem, field="output", next_step="Name a file in a folder that is there and can be written to."
+            problem, field=field, next_step="Name a file in a folder that is there and can be written to."
         )
     return writer
 

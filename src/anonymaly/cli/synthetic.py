@@ -26,8 +26,8 @@ USUAL_ROWS = 1000
 def refuse_rows(path: Path | None, count: int) -> None:
     """Raise an error, before anything is charged, if synthetic rows could not be written."""
     if path is not None:
-        writer_for(path)
-        read_count(count)
+        writer_for(path, field="synthetic")
+        read_count(count, field="draw")
 
 
 def said_of(path: Path, count: int) -> str:

@@ -32,13 +32,13 @@ STEPS = np.concatenate([np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(0.5, 1e-4
 
 
 @dataclass(frozen=True)
-class Part:
+class GeometricSum:
     """The sum of ``count`` independent one-sided geometric variables of a rate, added or taken away.
 
     Examples
     --------
-    >>> Part(Fraction(1, 2), 3, added=False)
-    Part(rate=Fraction(1, 2), count=3, added=False)
+    >>> GeometricSum(Fraction(1, 2), 3, added=False)
+    GeometricSum(rate=Fraction(1, 2), count=3, added=False)
     """
 
     rate: Fraction
@@ -61,17 +61,17 @@ class Part:
         """The mean of the sum, with its sign."""
         return (1 if self.added else -1) * read_integer(self.count, "count") * self.odds
 
-    def turned(self) -> Part:
+    def turned(self) -> GeometricSum:
         """Return the sum with the other sign."""
-        return Part(self.rate, self.count, not self.added)
+        return GeometricSum(self.rate, self.count, not self.added)
 
 
-def two_sided(rate: Fraction, count: int) -> tuple[Part, Part]:
+def two_sided(rate: Fraction, count: int) -> tuple[GeometricSum, GeometricSum]:
     """Return the sum of two-sided geometric variables."""
-    return Part(rate, count), Part(rate, count, added=False)
+    return GeometricSum(rate, count), GeometricSum(rate, count, added=False)
 
 
-def interval_of_sum(parts: Sequence[Part], missing: float, *, quick: bool = False) -> tuple[int, int]:
+def interval_of_sum(parts: Sequence[GeometricSum], missing: float, *, quick: bool = False) -> tuple[int, int]:
     """Return bounds that a sum is below, and above, with probability at most ``missing`` each.
 
     ``quick`` takes Chernoff's bound without looking for a narrower one.
@@ -82,14 +82,14 @@ def interval_of_sum(parts: Sequence[Part], missing: float, *, quick: bool = Fals
     (-30, 30)
     >>> interval_of_sum(two_sided(Fraction(1, 10), 100), 0.025)
     (-277, 277)
-    >>> interval_of_sum([Part(Fraction(1), 1)], 0.05)
+    >>> interval_of_sum([GeometricSum(Fraction(1), 1)], 0.05)
     (0, 2)
     """
     return _interval(tuple(part for part in parts if part.count), missing, quick)
 
 
 @lru_cache(maxsize=1024)  # the cells of a histogram all have the same
-def _interval(held: tuple[Part, ...], missing: float, quick: bool) -> tuple[int, int]:
+def _interval(held: tuple[GeometricSum, ...], missing: float, quick: bool) -> tuple[int, int]:
     if not held:
         return 0, 0
     turned = [part.turned() for part in held]
@@ -113,7 +113,7 @@ def _last(mass: Floats, missing: float) -> int:
     return int(too_much[-1]) + 1 if too_much.size else 0
 
 
-def _masses(parts: Sequence[Part], middle: int, size: int) -> Floats:
+def _masses(parts: Sequence[GeometricSum], middle: int, size: int) -> Floats:
     """Return the chances of ``size`` numbers, of which ``middle`` stands at ``size // 2``."""
     turns = np.arange(size // 2 + 1, dtype=np.int64)
     angle = turns * (2 * math.pi / size)
@@ -129,7 +129,7 @@ def _masses(parts: Sequence[Part], middle: int, size: int) -> Floats:
     return found
 
 
-def _chernoff(parts: Sequence[Part], missing: float) -> int:
+def _chernoff(parts: Sequence[GeometricSum], missing: float) -> int:
     """Return t with P(sum > t) <= missing: every θ proves P(sum >= t) <= E[e^(θ·sum)]·e^(-θt)."""
     added = [part for part in parts if part.added]
     fastest = min((part._speed for part in added), default=FASTEST)

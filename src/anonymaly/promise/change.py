@@ -87,7 +87,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Background:
     """What a relation's definition may need besides the two databases; all of it is public."""
 
     columns: Mapping[str, Domain] | None = None

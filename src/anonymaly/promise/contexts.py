@@ -13,7 +13,7 @@ from anonymaly.core.value import Number, Value, frozen_items
 from anonymaly.declare.domain import Bins
 from anonymaly.declare.rules import Rule, SameContexts
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Change, Facts
+from anonymaly.promise.change import Background, Change
 from anonymaly.promise.relation import Relation, Rows
 
 Parameter = StrictBool | Number | StrictStr
@@ -114,7 +114,7 @@ class SameValidContexts(Relation):
             type: str = "same_valid_contexts",
         ) -> None: ...
 
-    def includes(self, change: Change, facts: Facts) -> bool:
+    def includes(self, change: Change, facts: Background) -> bool:
         """Compare the valid contexts of the two ends; the function given cuts persons to ``rows`` rows."""
         if facts.valid_contexts is None:
             raise InputError(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Rule
-from anonymaly.promise.change import Facts, Row, Unit
+from anonymaly.promise.change import Background, Row, Unit
 from anonymaly.promise.relation import Rows, Stepwise, refuse_replaced_rows
 
 
 class Everyone(Stepwise):
-    """Differential privacy: every record, or every person, of whose rows at most ``rows`` are read.
+    """Differential privacy: every record, or every person, however many rows they have.
 
     Protecting every row by itself is less than protecting persons with one row each: where a table is cut
     to one row per person, another row of that person may take its place.
@@ -48,13 +48,14 @@ class Everyone(Stepwise):
         """Whoever else is there has no say."""
         return True
 
-    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Background) -> bool:
         """Every step."""
         return True
 
     def protects(self) -> str:
         """Say in plain words who is protected."""
-        who = "every record" if self.rows is None else f"every person, {self.reading}"
+        # How many rows are read differs: sequences are counted in all of them, most questions read ``rows``.
+        who = "every record" if self.rows is None else "every person, however many rows they have"
         if self.adjacency == "add_remove":
             return f"{who}: whether they are in the data, and what the data say of them"
         return f"{who}: what the data say of them"

@@ -116,7 +116,7 @@ class Guarantee(Value):
         """Restate a promise about rows for persons: (row, ε) ⇒ (person, m·ε).
 
         It holds for what is computed from at most m rows of each person, chosen by that person's rows alone,
-        as every question's view is. Where the promise is about k-sensitive rows, persons with up to m
+        as the view of most questions is. Where the promise is about k-sensitive rows, persons with up to m
         rows are protected at k−(m−1).
 
         Examples

@@ -17,7 +17,7 @@ from pydantic import Field, field_validator
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Change, Facts
+from anonymaly.promise.change import Background, Change
 from anonymaly.promise.contexts import SameValidContexts
 from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.readings import ValuesWithin
@@ -67,7 +67,7 @@ class Intersection(Relation):
             raise ValueError("come to a single relation; build it with intersect, which returns that one")
         return kept
 
-    def includes(self, change: Change, facts: Facts) -> bool:
+    def includes(self, change: Change, facts: Background) -> bool:
         """Say whether a change is in all parts."""
         return all(part.includes(change, facts) for part in self.parts)
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictStr, field_v
 from anonymaly.core.value import frozen_items
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import Rule
-from anonymaly.promise.change import Change, Facts, Row, Unit
+from anonymaly.promise.change import Background, Change, Row, Unit
 from anonymaly.promise.relation import Relation, Rows
 
 Ranges = Annotated[
@@ -72,7 +72,7 @@ class ValuesWithin(Relation):
             raise ValueError("must be a mapping from column to Interval")
         return ranges
 
-    def includes(self, change: Change, facts: Facts) -> bool:
+    def includes(self, change: Change, facts: Background) -> bool:
         """Require as many readings after as before, all in range: their number is public in a stream."""
         if not change.is_one_step(self.adjacency, self.rows) or len(change.first) != len(change.second):
             return False

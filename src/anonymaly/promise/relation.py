@@ -19,7 +19,7 @@ from anonymaly.core.value import Value
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.rules import Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Change, Database, Facts, Row, Unit, ValidContexts
+from anonymaly.promise.change import Background, Change, Database, Row, Unit, ValidContexts
 
 Rows = Annotated[StrictInt, Field(ge=1)]
 RuleName = Annotated[str, Field(strict=True, min_length=1)]
@@ -62,10 +62,10 @@ class Relation(Value):
                 next_step="Name the column that identifies the person.",
             )
         change = Change.between(first, second, person if self.rows is not None else None, columns)
-        return self.includes(change, Facts(columns, person, valid_contexts))
+        return self.includes(change, Background(columns, person, valid_contexts))
 
     @abstractmethod
-    def includes(self, change: Change, facts: Facts) -> bool:
+    def includes(self, change: Change, facts: Background) -> bool:
         """Say whether an ordered change is in the relation."""
 
     @abstractmethod
@@ -167,7 +167,7 @@ class Stepwise(Relation):
     (add/remove, ε) ⇒ (replace, 2ε) true.
     """
 
-    def includes(self, change: Change, facts: Facts) -> bool:
+    def includes(self, change: Change, facts: Background) -> bool:
         """Say whether an ordered change is in the relation."""
         if not change.is_one_step(self.adjacency, self.most_rows):
             return False
@@ -196,7 +196,7 @@ class Stepwise(Relation):
         return None
 
     @abstractmethod
-    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Background) -> bool:
         """Say whether one step is covered: a unit removed from, or added to give, the holder of it."""
 
 

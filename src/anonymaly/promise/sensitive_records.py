@@ -11,7 +11,7 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel, Rule
 from anonymaly.errors import InputError
-from anonymaly.promise.change import Facts, Row, Unit
+from anonymaly.promise.change import Background, Row, Unit
 from anonymaly.promise.relation import Relation, Rows, RuleName, Stepwise, refuse_replaced_rows
 
 
@@ -67,14 +67,14 @@ class SensitiveRecords(Stepwise):
         """As many as are read: a row that is cut off must make nobody protected, nor its own person."""
         return self.rows
 
-    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Background) -> bool:
         """Cover a step in rows that are all k-sensitive in the database that holds them."""
         widths, counted = self._widths(facts), self._counted(holder, facts)
         return all(
             sum(self._near(row, other, widths) for other in counted) >= self.threshold for row in unit.rows
         )
 
-    def _counted(self, holder: tuple[Row, ...], facts: Facts) -> tuple[Row, ...]:
+    def _counted(self, holder: tuple[Row, ...], facts: Background) -> tuple[Row, ...]:
         """Leave out persons with too many rows: rows that may be cut off must not make anyone protected."""
         if self.rows is None or facts.person is None:
             return holder
@@ -85,7 +85,7 @@ class SensitiveRecords(Stepwise):
             if name is None or people.count(name) <= self.rows
         )
 
-    def _widths(self, facts: Facts) -> dict[str, Fraction]:
+    def _widths(self, facts: Background) -> dict[str, Fraction]:
         """Return what each column's distance is divided by."""
         if not self.model.scaled:
             return dict.fromkeys(self.model.columns, Fraction(1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.rules import Policy, Rule
-from anonymaly.promise.change import Facts, Row, Unit
+from anonymaly.promise.change import Background, Row, Unit
 from anonymaly.promise.relation import Rows, RuleName, Stepwise
 
 
@@ -63,7 +63,7 @@ class SensitiveUnderPolicy(Stepwise):
         """Whoever else is there has no say."""
         return True
 
-    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Facts) -> bool:
+    def covers(self, unit: Unit, holder: tuple[Row, ...], removed: bool, facts: Background) -> bool:
         """Cover every addition, and the removal of what is sensitive."""
         columns = facts.declared()
         return not removed or any(self.policy.sensitive(row.record, columns) for row in unit.rows)

@@ -89,6 +89,21 @@ def test_rows_say_that_they_are_synthetic_wherever_they_go(tmp_path: Path) -> No
     assert pa.parquet.read_table(tmp_path / "rows.parquet")["synthetic"].to_pylist() == [True] * 3
     taken = ReleasedHistogram([Attribute("synthetic", ("yes", "no"))], [1, 0]).draw(1, seed=0)
     assert taken.columns == ["synthetic", "synthetic_row"]
+    capital = ReleasedHistogram([Attribute("Synthetic", ("yes", "no"))], [1, 0]).draw(1, seed=0)
+    assert capital.columns == ["Synthetic", "synthetic_row"], "to some engines capitals are the same name"
+
+
+def test_files_without_rows_say_that_they_are_synthetic_as_well(tmp_path: Path) -> None:
+    nothing = histogram().draw(0, seed=0)
+    for name in ("rows.csv", "rows.parquet", "rows.arrow"):
+        nothing.write(tmp_path / name)
+    assert (tmp_path / "rows.csv").read_text("utf-8").strip().endswith('"synthetic"')
+    for schema in (
+        pa.parquet.read_schema(tmp_path / "rows.parquet"),
+        pa.ipc.open_file(tmp_path / "rows.arrow").schema,
+    ):
+        assert schema.names[-1] == "synthetic"
+        assert schema.metadata[b"synthetic"].decode() == BANNER
 
 
 def test_one_cell_no_rows_and_a_histogram_without_records() -> None:
@@ -108,7 +123,7 @@ def test_a_number_of_rows_is_checked(given: dict[str, Any], seed: int | None) ->
         histogram().draw(given["rows"], seed=seed)
 
 
-@pytest.mark.parametrize("seed", [-1, True, "7", 0.5])
+@pytest.mark.parametrize("seed", [-1, True, "7", 0.5, 2**64])
 def test_a_seed_is_checked(seed: Any) -> None:
     with pytest.raises(InputError, match="seed"):
         histogram().draw(1, seed=seed)

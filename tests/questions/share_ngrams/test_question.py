@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -70,6 +71,25 @@ def test_the_preview_says_error_and_threshold(tmp_path: Path) -> None:
     assert curator.spent == 0
 
 
+def test_an_answer_without_sequences_says_so() -> None:
+    assert str(ReleasedNgrams([Attribute("ward", ("A", "B"))], 2, 1234, [], [])) == (
+        "no sequence reaches the threshold of 1,234"
+    )
+
+
+def test_a_plan_counts_the_error_in_persons(tmp_path: Path) -> None:
+    curator = am.Curator(declare(ROWS), budget=10, ledger=tmp_path / "ways.ledger")
+    for policy in (None, "agreed"):
+        assert "20 persons: 95 of 100 draws" in str(curator.plan(ask(epsilon=1, policy=policy), for_error=20))
+
+
+def test_no_promise_says_that_only_some_rows_of_a_person_are_read() -> None:
+    for policy in (None, "agreed"):
+        protects = ask(policy=policy).bind(declare(ROWS).declaration).relation.protects()
+        assert "however many rows they have" in protects
+        assert "read" not in protects
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -106,6 +126,11 @@ def test_an_answer_is_read_back_as_it_was_written() -> None:
     file.seek(0)
     again = decode(file)
     assert again.to_dict() == ways.to_dict()
+    assert [again.cells.tolist(), again.counts.tolist()] == [[17, 83, 3], [9, 5, 2]]
+    first = json.loads(file.getvalue())["sequences"][0]
+    assert first == [["B", True], ["A", True]], (
+        "the file can be read without knowing how sequences are numbered"
+    )
     assert again.top(1) == [((("B", True), ("A", True)), 9)]
     assert again.count(("B", True)) == 2
     mistakes: list[Any] = [(), ("B",), (("B", 3),), (("B", True),) * 4]

@@ -52,6 +52,18 @@ def test_postgresql_counts_the_same_sequences(postgres: str) -> None:
     assert counted(dataset, policy="agreed") == counts(rows, 3, 4, harmless=True)
 
 
+def test_both_engines_choose_the_same_of_more_sequences_than_31_bits_number(postgres: str) -> None:
+    draw = Random(7)
+    rows = [(f"p{draw.randrange(9)}", draw.random() * 30, draw.choice("ABC"), True) for _ in range(300)]
+    ibis.connect(postgres).create_table("long_ways", frame(rows))
+    grid = [am.Bins("day", [number / 10 for number in range(301)]), "ward"]
+    fields = {"place": grid, "length": 4, "per_person": 20}
+    found = counted(declare(rows), **fields)
+    assert sum(found.values()) == 9 * 20
+    assert max(found) > 2**39
+    assert counted(declare(postgres, table="long_ways"), **fields) == found
+
+
 def test_the_order_of_rows_plays_no_part_even_within_one_moment() -> None:
     rows = [("Ada", 1.0, ward, True) for ward in "CABBA"] + way("Bob", "ABCABC")
     for seed in range(5):

@@ -25,7 +25,7 @@ from anonymaly.declare.domain import Domain, Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.noise import Noise
 from anonymaly.promise import Database, Relation, SensitiveRecords
-from anonymaly.promise.change import Facts, Row
+from anonymaly.promise.change import Background, Row
 from anonymaly.questions.identify.balls import BallCounts
 from anonymaly.questions.identify.binding import IdentifyBinding
 from anonymaly.questions.identify.mechanism import release_verdicts
@@ -315,7 +315,7 @@ def _left_out() -> Case:
 class _EveryRowCounts(SensitiveRecords):
     """A promise to whoever has enough rows near, those of others that are cut off among them."""
 
-    def _counted(self, holder: tuple[Row, ...], facts: Facts) -> tuple[Row, ...]:
+    def _counted(self, holder: tuple[Row, ...], facts: Background) -> tuple[Row, ...]:
         return holder
 
 

@@ -219,21 +219,26 @@ def _doubled(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Tab
     return _persons(records, 2 * rate, noise)
 
 
+def _alone(policy: Policy | Publication | None, rows: ir.Table, dataset: Dataset) -> ir.BooleanValue:
+    """Judge each row by itself; without a policy none is harmless."""
+    return ibis.literal(False) if policy is None else non_sensitive(policy, rows, dataset.declaration.columns)
+
+
 class _RowByRow(Dataset):
     """Judges each row of a person by itself, and forgets that another one is sensitive."""
 
-    def judged(self, policy: Policy | Publication) -> ir.Table:
-        view = super().judged(policy)
-        return view.mutate(**{NON_SENSITIVE: non_sensitive(policy, view, self.declaration.columns)})
+    def whole(self, policy: Policy | Publication | None) -> ir.Table:
+        view = super().whole(policy)
+        return view.mutate(**{NON_SENSITIVE: _alone(policy, view, self)})
 
 
 class _CutOff(Dataset):
     """Judges persons by the rows that other questions read."""
 
-    def judged(self, policy: Policy | Publication) -> ir.Table:
-        view = super().judged(policy)
+    def whole(self, policy: Policy | Publication | None) -> ir.Table:
+        view = super().whole(policy)
         read = view.filter(view[PERSON].isnull() | (view[PLACE] < DECLARED))
-        own = read.mutate(**{NON_SENSITIVE: non_sensitive(policy, read, self.declaration.columns)})
+        own = read.mutate(**{NON_SENSITIVE: _alone(policy, read, self)})
         return own.mutate(**{NON_SENSITIVE: own[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))})
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy.typing as npt
 
 from anonymaly.noise import laws
-from anonymaly.noise.sums import Part, interval_of_sum, two_sided
+from anonymaly.noise.sums import GeometricSum, interval_of_sum, two_sided
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 Numbers = npt.NDArray[Any]
@@ -73,10 +73,10 @@ class Release:
         """Return the estimate of the true sum: without bias where the method has none that is known."""
         total = cells.sum().item()
         if self.method == "one_sided":
-            return float(total + Part(self.rates["one_sided"], cells.size).mean)
+            return float(total + GeometricSum(self.rates["one_sided"], cells.size).mean)
         if self.method == "sample":
             # Of k records that are kept, 1/(e^ε - 1) are left out for each on average.
-            return float(total + Part(self.rates["left_out"], int(total)).mean)
+            return float(total + GeometricSum(self.rates["left_out"], int(total)).mean)
         return float(total)
 
     def bounds(self, cells: Numbers, missing: float, *, quick: bool = False) -> Bounds | None:
@@ -108,7 +108,7 @@ def _geometric(cells: Numbers, rates: Rates, missing: float, quick: bool) -> tup
 
 
 def _one_sided(cells: Numbers, rates: Rates, missing: float, quick: bool) -> tuple[int, int]:
-    low, high = interval_of_sum([Part(rates["one_sided"], cells.size)], missing, quick=quick)
+    low, high = interval_of_sum([GeometricSum(rates["one_sided"], cells.size)], missing, quick=quick)
     total = int(cells.sum())
     return total + low, total + high
 
@@ -118,15 +118,15 @@ def _one_sided_l1(cells: Numbers, rates: Rates, missing: float, quick: bool) -> 
     median = laws.one_sided_geometric_quantile(rates["one_sided"], Fraction(1, 2))
     above = cells[cells > 0]
     least = int(above.sum()) - median * above.size  # never more than there are
-    _, high = interval_of_sum([Part(rates["one_sided"], cells.size)], missing, quick=quick)
+    _, high = interval_of_sum([GeometricSum(rates["one_sided"], cells.size)], missing, quick=quick)
     return least, least + high
 
 
 def _sample(cells: Numbers, rates: Rates, missing: float, quick: bool) -> tuple[int, int]:
     """Left out before the kth that is kept: a sum of k one-sided variables, which tells how many."""
     kept = int(cells.sum())
-    low, _ = interval_of_sum([Part(rates["left_out"], kept)], missing, quick=quick)
-    _, high = interval_of_sum([Part(rates["left_out"], kept + 1)], missing, quick=quick)
+    low, _ = interval_of_sum([GeometricSum(rates["left_out"], kept)], missing, quick=quick)
+    _, high = interval_of_sum([GeometricSum(rates["left_out"], kept + 1)], missing, quick=quick)
     return kept + low, kept + high
 
 

@@ -113,7 +113,7 @@ def page(histogram: ReleasedHistogram, title: str, words: str) -> str:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{html.escape(title)}</title>"
         f'<meta http-equiv="Content-Security-Policy" content="{policy}"></head><body>'
         f"<h1 style='font:20px sans-serif'>{html.escape(title)}</h1>{to_html(histogram)}"
-        f"<pre>{html.escape(words)}</pre></body></html>\n"
+        f"<pre style='white-space:pre-wrap'>{html.escape(words)}</pre></body></html>\n"
     )
 
 

@@ -30,7 +30,9 @@ def draw(by: Sequence[Attribute], estimates: npt.NDArray[Any], rows: int, seed: 
     count, chosen = read_count(rows), read_seed(seed)
     if count and not np.any(estimates > 0):
         raise InputError(
-            "has no cell above 0 to draw from", field="histogram", next_step="Ask with a larger epsilon."
+            "has no cell above 0 to draw from",
+            field="histogram",
+            next_step="Ask with a larger epsilon, or for no synthetic rows.",
         )
     coins = PublicCoins(chosen)
     cells = coins.places(estimates.astype(np.float64), count)

@@ -97,7 +97,7 @@ class ShareNgramsBinding(Binding):
                     ]
                 ),
                 half_width=half,
-                measure=Measure(half, "records", "95 of 100 draws are within this of a sequence's persons"),
+                measure=Measure(half, "persons", "95 of 100 draws are within this of a sequence's persons"),
             )
         below = laws.one_sided_geometric_quantile(self.rate, LEVEL)
         # 1/(e^rate - 1), written so that no rate is too large.
@@ -115,7 +115,7 @@ class ShareNgramsBinding(Binding):
             ),
             measure=Measure(
                 below,
-                "records",
+                "persons",
                 "95 of 100 draws are within this of a sequence's persons who are not sensitive",
             ),
         )

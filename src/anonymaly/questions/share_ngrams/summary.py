@@ -37,6 +37,14 @@ class SequenceCounts:
 
 def count_sequences(table: ir.Table, bound: ShareNgramsBinding) -> SequenceCounts:
     """Count the persons who have each sequence, at most ``per_person`` sequences of each, on the engine."""
+    counts = collect(persons_of_sequences(table, bound))
+    cells, persons = (_whole(counts, name) for name in ("cell", "persons"))
+    order = np.argsort(cells)
+    return SequenceCounts(cells[order], persons[order])
+
+
+def persons_of_sequences(table: ir.Table, bound: ShareNgramsBinding) -> ir.Table:
+    """Return each sequence that somebody has, and how many persons have it."""
     rows = table.filter(table[NON_SENSITIVE]) if NON_SENSITIVE in table.columns else table
     rows = rows.filter(rows[bound.order].notnull())
     placed = rows.select(person=rows[PERSON], moment=rows[bound.order], code=_place(rows, bound))
@@ -44,10 +52,7 @@ def count_sequences(table: ir.Table, bound: ShareNgramsBinding) -> SequenceCount
     lone = placed.filter(placed.person.isnull() & placed.code.notnull())
     chosen = _first(_of_persons(placed.filter(placed.person.notnull()), bound), bound.per_person)
     every = chosen.select("cell").union(lone.select(cell=lone.code))
-    counts = collect(every.group_by("cell").agg(persons=every.count()))
-    cells, persons = (_whole(counts, name) for name in ("cell", "persons"))
-    order = np.argsort(cells)
-    return SequenceCounts(cells[order], persons[order])
+    return every.group_by("cell").agg(persons=every.count())
 
 
 def _place(rows: ir.Table, bound: ShareNgramsBinding) -> ir.IntegerValue:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -50,7 +51,7 @@ class ReleasedNgrams(Table):
         counts: Sequence[int] | npt.NDArray[Any],
     ) -> None:
         self.place, self.length, self.threshold = tuple(place), length, threshold
-        self.sequences = Sequences(int(np.prod([len(item.values) for item in self.place])), length)
+        self.sequences = Sequences(math.prod(len(item.values) for item in self.place), length)
         given = np.asarray(cells, np.int64), np.asarray(counts, np.int64)
         order = np.lexsort((given[0], -given[1]))
         self.cells, self.counts = given[0][order], given[1][order]
@@ -96,7 +97,9 @@ class ReleasedNgrams(Table):
             ],
             "length": self.length,
             "threshold": self.threshold,
-            "cells": self.cells.tolist(),
+            "sequences": [
+                [self._label(code) for code in self.sequences.codes(cell)] for cell in self.cells.tolist()
+            ],
             "counts": self.counts.tolist(),
         }
 
@@ -107,7 +110,18 @@ class ReleasedNgrams(Table):
             Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
             for item in data["place"]
         ]
-        return cls(place, data["length"], data["threshold"], data["cells"], data["counts"])
+        numbered = [{label: code for code, label in enumerate(item.values)} for item in place]
+        sequences = Sequences(math.prod(len(item.values) for item in place), data["length"])
+
+        def code_of(found: Any) -> int:
+            labels = found if len(place) > 1 else [found]
+            code = 0
+            for codes, label in zip(numbered, labels, strict=True):
+                code = code * len(codes) + codes[label]
+            return code
+
+        cells = [sequences.cell([code_of(found) for found in item]) for item in data["sequences"]]
+        return cls(place, data["length"], data["threshold"], cells, data["counts"])
 
     @cached_property
     def _by_cell(self) -> dict[int, int]:
@@ -147,6 +161,8 @@ class ReleasedNgrams(Table):
         return f"ReleasedNgrams({len(self):,} sequences of up to {self.length} places)"
 
     def __str__(self) -> str:
+        if not len(self.cells):
+            return f"no sequence reaches the threshold of {self.threshold:,}"
         shown = self.to_arrow().slice(0, SHOWN).to_pylist()
         lines = [("length", "sequence", "count", "")]
         for row in shown:
