@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 
 import altair as alt
 
 from anonymaly.pictures.charts import Row, save
 from anonymaly.pictures.levels import levels
-from anonymaly.pictures.panels import panels
 from studies.journal import Entry
 from studies.traces.data import EVERYONE, OPEN
 from studies.traces.found import Found
@@ -22,6 +20,7 @@ from studies.traces.tables import SAID
 
 HARMLESS, WHOLE = "all harmless, not private", "all records, not private"
 LAPLACE = f"LM T{BEST_TRUNCATION}"
+LEARNERS = ("sample", HARMLESS, "ObjDP", WHOLE)
 WAYS = ("sample", HARMLESS, LAPLACE, "weighted", "ngrams", "ngrams for everyone")
 METHODS = ("auto", "one_sided_l1", "dawaz", "sample", "geometric", "dawa")
 SHARE = "share of trajectories that are not sensitive"
@@ -34,7 +33,10 @@ Panels = Mapping[str, Callable[[str, str], float]]  # the value of a series at a
 def draw(trajectories: Sequence[Entry], grids: Sequence[Entry], runs: int, folder: Path) -> list[Path]:
     """Draw all pictures; return their files."""
     found = Found(trajectories, grids)
-    paths = save(_learning(found), folder, "figure_1")
+    title = "Is the taxi busy? Classifiers trained on a one-sided sample"
+    said = "1 - AUC on taxis that were not seen before; random guesses have 0.5"
+    chart = _levels(title, said, "1 - AUC", SHARE, SHARES, LEARNERS, _learning(found))
+    paths = save(chart, folder, "figure_1")
     for number, length in enumerate(LENGTHS, start=2):
         said = f"mean relative error over sequences that somebody has, {runs} runs; nothing published has 1"
         chart = _levels(f"Ways of {length} places", said, "MRE", SHARE, SHARES, WAYS, _ways(found, length))
@@ -57,33 +59,13 @@ def draw(trajectories: Sequence[Entry], grids: Sequence[Entry], runs: int, folde
     return paths + save(chart, folder, "figure_5")
 
 
-def _learning(found: Found) -> alt.FacetChart:
-    """Return Figure 1; what does not depend on the policy is a straight line."""
-    rows: list[Row] = []
-    for epsilon in EPSILONS:
-        for share in SHARES:
-            figures = {
-                WHOLE: [found.learning(EVERYONE, OPEN, "all")],
-                "ObjDP": [found.learning(EVERYONE, epsilon, "ObjDP")],
-                HARMLESS: [found.learning(share, OPEN, "harmless")],
-                "sample": found.samples(share, epsilon),
-            }
-            rows += [
-                {
-                    "panel": f"ε = {epsilon}", "series": series, "x": float(share),
-                    "mean": fmean(values), "low": min(values), "high": max(values),
-                }
-                for series, values in figures.items()
-            ]  # fmt: skip
-    return panels(
-        rows,
-        title="Is the taxi busy? Classifiers trained on a one-sided sample",
-        subtitle="1 - AUC on taxis that were not seen before; random guesses have 0.5",
-        x_label=SHARE,
-        y_label="1 - AUC",
-        order=("sample", HARMLESS, "ObjDP", WHOLE),
-        columns=2,
-    )
+def _learning(found: Found) -> Panels:
+    def value(epsilon: str, series: str, share: str) -> float:
+        if series in (WHOLE, "ObjDP"):  # they do not depend on the policy
+            return found.learning(EVERYONE, *((OPEN, "all") if series == WHOLE else (epsilon, "ObjDP")))
+        return found.learning(share, *((OPEN, "harmless") if series == HARMLESS else (epsilon, "sample")))
+
+    return {f"ε = {epsilon}": partial(value, epsilon) for epsilon in EPSILONS}
 
 
 def _ways(found: Found, length: int) -> Panels:

@@ -22,10 +22,6 @@ class Found:
         """Return 1 − AUC of a classifier."""
         return float(self._trajectories[share, epsilon]["learning"][series])
 
-    def samples(self, share: str, epsilon: str) -> list[float]:
-        """Return 1 − AUC of the classifier of each sample."""
-        return [float(error) for error in self._trajectories[share, epsilon]["learning"]["samples"]]
-
     def ways(self, length: int, share: str, epsilon: str, series: str, measure: str = "held") -> float:
         """Return an error of counts of sequences."""
         return float(self._trajectories[share, epsilon][str(length)][series][measure])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 from sklearn.linear_model import LogisticRegression
@@ -77,13 +78,14 @@ class Examples:
         patterns, counts = np.unique(once, return_counts=True)
         return patterns[counts >= FREQUENT]
 
-    def matrix(self, patterns: Integers) -> Floats:
+    def matrix(self, patterns: Integers) -> sparse.csr_matrix:
         """Return all features, with how often each of some patterns appears."""
-        counts = np.zeros((len(self.plain), len(patterns)))
-        spot = np.searchsorted(patterns, self.pattern)
         known = np.isin(self.pattern, patterns)
-        np.add.at(counts, (self.owner[known], spot[known]), 1)
-        return np.column_stack([self.plain, counts / SLOTS])
+        spot = np.searchsorted(patterns, self.pattern[known])
+        once = np.full(len(spot), 1 / SLOTS)
+        shape = len(self.plain), len(patterns)
+        counts = sparse.coo_matrix((once, (self.owner[known], spot)), shape=shape)
+        return sparse.hstack([sparse.csr_matrix(self.plain), counts], format="csr")
 
 
 def error(train: Examples, test: Examples, folds: int, trainer: Trainer) -> float:
@@ -100,13 +102,13 @@ def error(train: Examples, test: Examples, folds: int, trainer: Trainer) -> floa
 
 
 def logistic(train: Examples) -> Scorer:
-    """Train without noise."""
-    return _logistic(train, np.zeros(0, np.int64))
-
-
-def logistic_with_patterns(train: Examples) -> Scorer:
-    """Train without noise, also on the sequences of three that are frequent in what it is given."""
+    """Train without noise; patterns are the sequences of three that are frequent in what it is given."""
     return _logistic(train, train.frequent())
+
+
+def logistic_without_patterns(train: Examples) -> Scorer:
+    """Train without noise, and without sequences."""
+    return _logistic(train, np.zeros(0, np.int64))
 
 
 def _logistic(train: Examples, patterns: Integers) -> Scorer:
@@ -117,7 +119,8 @@ def _logistic(train: Examples, patterns: Integers) -> Scorer:
 def objective_perturbation(epsilon: float, penalty: float, noise: Noise) -> Trainer:
     """Return Algorithm 2 of Chaudhuri, Monteleoni and Sarwate 2011, as the paper's ObjDP.
 
-    A baseline to compare with, not for release: its noise is made of floating-point numbers.
+    A baseline to compare with, not for release: its noise is made of floating-point numbers. It has no
+    patterns, which could not be chosen without a further part of ε.
     """
 
     def train(given: Examples) -> Scorer:

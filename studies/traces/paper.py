@@ -19,7 +19,7 @@ TRAJECTORIES = 585_000
 USERS = 16_000
 LEARNED = 553_000  # trajectories in the task of Figure 1
 RESIDENTS = 43_000  # of them
-LEARNING_ERROR = 0.10  # "the absolute errors are close to 10%", All NS and OsdpRR
+LEARNING_ERROR = 0.10  # "the absolute errors are close to 10%", All NS and OsdpRR, at either ε
 BEST_TRUNCATION = 1  # sequences of a trajectory, of the Laplace mechanism, for 4- and 5-grams
 TIMES_AT_SMALL_EPSILON = 10.0  # "an order of magnitude poorer": the Laplace mechanism on n-grams, ε = 0.01
 CROSSING = 0.25  # the share down to which one-sided methods beat DAWA in Figure 4

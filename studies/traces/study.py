@@ -17,7 +17,7 @@ from studies.table import Table
 from studies.traces.charts import draw
 from studies.traces.data import RADIOS, TAXIS, Traces, read_traces
 from studies.traces.measure import measure_grids, measure_trajectories
-from studies.traces.paper import EPSILONS, FOLDS, RUNS
+from studies.traces.paper import EPSILONS, FOLDS, FREQUENT, RUNS
 from studies.traces.tables import all_tables
 from studies.traces.trajectories import PER_PERSON, Task
 
@@ -58,7 +58,12 @@ class TraceStudy(Study[Traces, Measured]):
             "seed": self.seed, "runs": self.runs, "epsilons": EPSILONS, "rows": len(data.rows),
             "grids": {name: len(rows) for name, rows in data.grids.items()},
         }  # fmt: skip
-        further = {"samples": self.samples, "folds": self.folds, "per_person": PER_PERSON}
+        further = {
+            "samples": self.samples,
+            "folds": self.folds,
+            "per_person": PER_PERSON,
+            "frequent": FREQUENT,
+        }
         task = Task(data, self.runs, self.samples, self.folds, self.seed)
         trajectories = measure_trajectories(
             task, run.journal("trajectories", settings | further, earlier="none"), run.progress

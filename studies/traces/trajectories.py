@@ -25,7 +25,7 @@ from studies.traces.learning import (
     Examples,
     error,
     logistic,
-    logistic_with_patterns,
+    logistic_without_patterns,
     objective_perturbation,
 )
 from studies.traces.paper import LENGTHS
@@ -65,7 +65,7 @@ class Task:
 
     def _open(self, share: str) -> Result:
         if share == EVERYONE:
-            trainers = {"all": logistic, "all, with patterns": logistic_with_patterns}
+            trainers = {"all": logistic, "all, without patterns": logistic_without_patterns}
             return {
                 "learning": {
                     name: error(self.examples, self.examples, self.folds, trainer)
