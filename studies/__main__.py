@@ -30,7 +30,7 @@ def papers() -> list[str]:
     Examples
     --------
     >>> papers()
-    ['grid_knn', 'one_sided', 'pcor', 'sensitive', 'sensors']
+    ['grid_knn', 'one_sided', 'pcor', 'sensitive', 'sensors', 'traces']
     """
     return [module.name for module in pkgutil.iter_modules(studies.__path__) if module.ispkg]
 

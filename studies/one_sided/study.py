@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments of Kotsogiannis et al. 2020 (one-sided privacy), section 6.3.3, on DPBench's histograms.
 
-Tables 1 and 2 and Figures 6 to 10; the figures on wireless traces need data that is not public.
+Tables 1 and 2 and Figures 6 to 10; Figures 1 to 5, on traces, are in ``traces``.
 Measurements are kept input by input, so that an interrupted run goes on.
 """
 
