@@ -15,7 +15,7 @@ import numpy as np
 from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.restoring import restore
-from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.kernels.smoothing import smooth, smooth_part
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.method import Facts, Views
 from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE
@@ -81,7 +81,7 @@ def _sensitive(
     if not places.size:
         return cells, cells.astype(np.float64), released
     released[places] = noise.add_two_sided_geometric(sensitive[places], rate)
-    cells[places] = smooth(released[places], rate, plain_price=PLAIN_PRICE)
+    cells = smooth_part(released, ~facts.harmless, rate, shape=facts.shape, plain_price=PLAIN_PRICE)
     sums = cells + _restored(released - cells, released[places], rate, facts)
     # What was given back to cells that hold nobody of this part is taken away again.
     return cells, np.where(facts.harmless, 0.0, sums), released
@@ -89,7 +89,7 @@ def _sensitive(
 
 def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:
     """Return the two views of counts with two-sided noise."""
-    levels = smooth(released, rate, plain_price=PLAIN_PRICE)
+    levels = smooth(released, rate, shape=facts.shape, plain_price=PLAIN_PRICE)
     return levels, levels + _restored(released - levels, released, rate, facts)
 
 
