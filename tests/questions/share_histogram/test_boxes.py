@@ -6,7 +6,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
-from math import log
+from math import exp, log
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from anonymaly.questions.share_histogram.kernels.smoothing import smooth, smooth
 from anonymaly.questions.share_histogram.methods import METHODS
 from anonymaly.questions.share_histogram.methods.method import Facts
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
+from tests.questions.share_histogram.laws import Law, law
 
 Span = tuple[int, int]
 SHAPES = st.lists(st.integers(1, 6), min_size=2, max_size=3)
@@ -224,6 +225,34 @@ def test_methods_that_smooth_know_the_columns(name: str) -> None:
         ]
         errors[shape] = np.mean([np.abs(cells - every.ravel()).sum() for cells in found])
     assert errors[(40, 40)] < 0.9 * errors[(1600,)]
+
+
+def test_boxes_look_at_nothing_but_what_was_released() -> None:
+    every = np.abs(numbers([12, 20], 4)).ravel()
+    rates = METHODS["smoothed"].rates(10**9, adjacency="add_remove", bins=240)
+    facts = Facts((12, 20))
+    released, found = (
+        METHODS[name].views(every, every, rates=rates, noise=Noise.seeded(7), facts=facts).cells
+        for name in ("geometric", "smoothed")
+    )
+    assert found.any()
+    assert (found == smooth(released, rates["two_sided"], shape=(12, 20))).all()
+
+
+def test_no_output_of_two_columns_is_likelier_than_promised() -> None:
+    epsilon, method = 9, METHODS["smoothed"]
+    rates = method.rates(epsilon * 10**9, adjacency="add_remove", bins=4)
+
+    def releases(counts: list[int]) -> Law:
+        return law(
+            lambda noise: method.views(counts, counts, rates=rates, noise=noise, facts=Facts((2, 2))).cells
+        )
+
+    first, second = releases([3, 0, 1, 2]), releases([3, 0, 2, 2])
+    for one, other in ((first, second), (second, first)):
+        assert sum(one.values()) == pytest.approx(1, abs=5e-4)
+        for output, mass in one.items():
+            assert mass - exp(epsilon) * other.get(output, 0.0) <= 5e-4
 
 
 def test_the_same_numbers_give_the_same_levels() -> None:
