@@ -18,14 +18,20 @@ from math import log
 
 import numpy as np
 
-from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.compiled import compiled
+from anonymaly.questions.share_histogram.kernels.boxes import smooth_boxes
 from anonymaly.questions.share_histogram.kernels.windows import Numbers, deviations
 from anonymaly.questions.share_histogram.methods.prices import LEAST_LEVEL, ZEROS_PRICE, run_price
 
 
 def smooth(
-    released: Numbers, rate: Fraction, *, plain_price: float | None = None, empty: float = 1.0
+    released: Numbers,
+    rate: Fraction,
+    *,
+    shape: tuple[int, ...] | None = None,
+    plain_price: float | None = None,
+    empty: float = 1.0,
 ) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
@@ -35,6 +41,8 @@ def smooth(
         Counts with two-sided geometric noise, or equal shares of totals that have it.
     rate : Fraction
         The noise's rate.
+    shape : tuple of int, optional
+        Cells along each column; one column if left out. Of several columns boxes are levelled, not runs.
     plain_price : float, optional
         What a run costs whose level no noise among zeros reaches; as much as any other run if left out.
         Where all counts are large, a price that keeps noise from passing for counts levels what differs.
@@ -46,6 +54,8 @@ def smooth(
     >>> smooth(np.array([1, -2, 0, 1, 41, 38, 40, 40]), Fraction(1)).tolist()
     [0, 0, 0, 0, 40, 40, 40, 40]
     """
+    if shape is not None and sum(size > 1 for size in shape) > 1:
+        return smooth_boxes(released, shape, rate, plain_price=plain_price, empty=empty)
     cells = len(released)
     speed = float(rate)
     price = run_price(cells, speed)
@@ -62,6 +72,38 @@ def smooth(
     levels = np.zeros_like(released)
     _levels(medians, sizes, LEAST_LEVEL / speed, levels)
     return levels
+
+
+def smooth_part(
+    released: Numbers,
+    part: Booleans,
+    rate: Fraction,
+    *,
+    shape: tuple[int, ...],
+    plain_price: float | None = None,
+    empty: float = 1.0,
+) -> Numbers:
+    """Return a level for each cell of a part, and 0 for all others, which are taken to hold nothing.
+
+    Values of a column without a cell of the part are left out, so that no box has them between its cells.
+
+    Examples
+    --------
+    >>> part = np.array([True, False, True, False])
+    >>> smooth_part(np.array([40, 0, 42, 0]), part, Fraction(1), shape=(4,)).tolist()
+    [40, 0, 40, 0]
+    """
+    levels = np.zeros_like(released)
+    if sum(size > 1 for size in shape) < 2:
+        levels[part] = smooth(released[part], rate, plain_price=plain_price, empty=empty)
+        return levels
+    grid = part.reshape(shape)
+    axes = range(grid.ndim)
+    kept = np.ix_(*(grid.any(axis=tuple(other for other in axes if other != axis)) for axis in axes))
+    inside = np.where(part, released, 0).reshape(shape)[kept]
+    found = smooth(inside.reshape(-1), rate, shape=inside.shape, plain_price=plain_price, empty=empty)
+    levels.reshape(shape)[kept] = found.reshape(inside.shape)
+    return np.where(part, levels, 0)
 
 
 @compiled

@@ -22,7 +22,7 @@ METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
             HistogramMethod(
                 "hybrid", "one_sided",
                 "the non-sensitive counts by one_sided_l1 plus the sensitive ones by smoothed",
-                rates_of.hybrid, True, True,
+                rates_of.hybrid, True, True, by_shape=True,
             ),
             HistogramMethod(
                 "one_sided", "one_sided", "the non-sensitive counts minus one-sided noise",
@@ -43,8 +43,8 @@ METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
             ),
             HistogramMethod(
                 "smoothed", "geometric",
-                "all counts plus two-sided noise, with runs of cells levelled that noise alone tells apart",
-                rates_of.geometric, True, False,
+                "all counts plus two-sided noise, with neighbours levelled that noise alone tells apart",
+                rates_of.geometric, True, False, by_shape=True,
             ),
             HistogramMethod(
                 "dawa", "dawa", "totals of privately chosen buckets plus two-sided noise, levelled",

@@ -15,7 +15,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.restoring import restore
-from anonymaly.questions.share_histogram.kernels.smoothing import smooth
+from anonymaly.questions.share_histogram.kernels.smoothing import smooth, smooth_part
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.method import Facts, Views
 from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE, empty_share
@@ -87,9 +87,12 @@ def _sensitive(
         return released, released.astype(np.float64), released.copy()
     released[open_cells] = noise.add_two_sided_geometric(sensitive[open_cells], rate)
     seen, cells = seen & open_cells, np.zeros(sensitive.size, np.int64)
-    for group in (seen, open_cells & ~seen):
-        if group.any():
-            cells[group] = _levels(released[group], rate)
+    if seen.any():
+        # They lie apart from each other, so that neighbours in one column are not neighbours.
+        cells[seen] = smooth(
+            released[seen], rate, plain_price=PLAIN_PRICE, empty=empty_share(released[seen], rate)
+        )
+    cells += _levels(released, open_cells & ~seen, rate, facts)
     base = cells.copy()
     if seen.any():
         base[seen] = smooth(released[seen], rate, plain_price=PLAIN_PRICE, empty=0.0)
@@ -100,12 +103,16 @@ def _sensitive(
 
 def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:
     """Return the two views of counts with two-sided noise."""
-    levels = _levels(released, rate)
+    levels = _levels(released, np.ones(released.size, bool), rate, facts)
     return levels, levels + _restored(released - levels, released, rate, facts)
 
 
-def _levels(released: Integers, rate: Fraction) -> Integers:
-    return smooth(released, rate, plain_price=PLAIN_PRICE, empty=empty_share(released, rate))
+def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) -> Integers:
+    """Return levels of a part of the cells, and 0 for all others."""
+    if not part.any():
+        return np.zeros_like(released)
+    empty = empty_share(released[part], rate)
+    return smooth_part(released, part, rate, shape=facts.shape, plain_price=PLAIN_PRICE, empty=empty)
 
 
 def _restored(lost: Integers, released: Integers, rate: Fraction, facts: Facts) -> Floats:

@@ -17,8 +17,15 @@ def geometric(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: 
     return noise.add_two_sided_geometric(every, rates["two_sided"])
 
 
-def smoothed(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
-    """Return counts of which none is negative, and runs of which may be level.
+def smoothed(
+    every: Integers,
+    non_sensitive: Integers,
+    *,
+    rates: Rates,
+    noise: Noise,
+    shape: tuple[int, ...] | None = None,
+) -> Integers:
+    """Return counts of which none is negative, and runs of which may be level, or boxes of several columns.
 
     They are nearer to sparse or level histograms, at the same promise (Lemma 0).
 
@@ -30,7 +37,7 @@ def smoothed(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: N
     [0, 0, 60, 60, 60, 60]
     """
     released = geometric(every, non_sensitive, rates=rates, noise=noise)
-    return or_largest(smooth(released, rates["two_sided"]), released)
+    return or_largest(smooth(released, rates["two_sided"], shape=shape), released)
 
 
 def or_largest(levels: Numbers, released: Numbers) -> Numbers:

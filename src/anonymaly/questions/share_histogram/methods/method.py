@@ -60,6 +60,8 @@ class HistogramMethod:
         differential privacy for everyone, and no policy is needed.
     chooses : bool
         Whether it takes public facts too, and gives two views.
+    by_shape : bool
+        Whether it takes the numbers of cells along the columns: it levels boxes of them.
     function : str
         The name of its function, if it is not the method's.
 
@@ -79,6 +81,7 @@ class HistogramMethod:
     reads_every: bool
     reads_non_sensitive: bool
     chooses: bool = False
+    by_shape: bool = False
     function: str = ""
 
     def rates(self, nano: int, *, adjacency: Adjacency, bins: int) -> Rates:
@@ -150,9 +153,12 @@ class HistogramMethod:
         # Imported when a histogram is released: a preview needs no compiled code.
         module = importlib.import_module(f"{__package__}.{self.home}")
         function = getattr(module, self.function or self.name)
+        facts = facts or Facts(whole.shape)
+        if self.by_shape:
+            return Views(function(whole, part, rates=rates, noise=noise, shape=facts.shape))
         if not self.chooses:
             return Views(function(whole, part, rates=rates, noise=noise))
-        views: Views = function(whole, part, rates=rates, noise=noise, facts=facts or Facts(whole.shape))
+        views: Views = function(whole, part, rates=rates, noise=noise, facts=facts)
         return views
 
 

@@ -51,7 +51,14 @@ def sample(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noi
     return noise.thin(non_sensitive, kept)
 
 
-def hybrid(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:
+def hybrid(
+    every: Integers,
+    non_sensitive: Integers,
+    *,
+    rates: Rates,
+    noise: Noise,
+    shape: tuple[int, ...] | None = None,
+) -> Integers:
     """Return the sum of two releases: ``one_sided_l1`` of the non-sensitive, ``smoothed`` of the sensitive.
 
     Examples
@@ -63,7 +70,7 @@ def hybrid(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noi
     sensitive = every - non_sensitive
     first = one_sided_l1(every, non_sensitive, rates=rates, noise=noise)
     second = noise.add_two_sided_geometric(sensitive, rates["two_sided"])
-    return or_largest(first + smooth(second, rates["two_sided"]), second)
+    return or_largest(first + smooth(second, rates["two_sided"], shape=shape), second)
 
 
 def auto_before(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise) -> Integers:

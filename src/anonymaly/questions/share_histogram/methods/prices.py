@@ -2,7 +2,8 @@
 """What smoothing takes a run of cells to cost: public numbers, which previews name.
 
 The row of released counts is cut into runs so that the cost of all runs is smallest: minus the
-log-likelihood of each run's level, plus a price for the run.
+log-likelihood of each run's level, plus a price for the run. Counts of several columns are cut into boxes, at
+the same prices.
 
 - A run of zeros costs ln(n)/10, a run of another level ln(n) + ln(1/(2r)), the latter at least ln(n). Of n
   cells of noise alone, n·e^-(ln n + c) = e^-c would else be taken for counts of about 1/r; the price grows

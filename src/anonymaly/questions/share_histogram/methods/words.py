@@ -170,7 +170,7 @@ def _smoothed(what: str, rate: Fraction, cells: int) -> list[str]:
     """Say what smoothing may do on top of the noise; how much of it is done depends on the records."""
     least, lone = math.ceil(LEAST_LEVEL / rate), math.ceil(lone_count(cells, rate))
     return [
-        f"smoothing may then move a cell further: it gives runs of neighbouring {what} one level",
+        f"smoothing may then move a cell further: it gives neighbouring {what} one level",
         f"it sets levels below {least:,} to 0",
         f"it may set to 0 {what} below about {lone:,} that stand alone",
     ]
