@@ -73,7 +73,7 @@ def said_table(found: Found) -> Table:
     lines = [*_said_of_learning(found), *_said_of_ways(found), *_said_of_grids(found)]
     note = (
         "The paper prints no numbers beside Figures 1 to 5; this is all that its text says of them. Its MRE"
-        " is over all possible sequences, where LM T1's noise alone makes about 2/ε; what it says of LM T1 and"
+        " is over all possible sequences, where LM T1's noise alone is about 2/ε; what it says of LM T1 and"
         " a sample is nearer to ours over sequences that somebody has. In Figure 4 the paper's OsdpLaplaceL1"
         " adds two-sided noise where all rows are sensitive; ours leaves such cells at 0, and auto does what"
         " the paper's does."
