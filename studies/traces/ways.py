@@ -23,7 +23,7 @@ def windows(rows: pd.DataFrame, length: int, whose: str) -> tuple[Integers, Inte
     --------
     >>> rows = pd.DataFrame({"trajectory": [0, 0, 0, 1], "place": [1, 2, 1, 3]})
     >>> windows(rows, 2, "trajectory")
-    (array([0, 0]), array([66, 129]))
+    (array([0, 0]), array([ 66, 129]))
     """
     owner, place = rows[whose].to_numpy(np.int64), rows["place"].to_numpy(np.int64)
     last = max(len(owner) - length + 1, 0)
