@@ -78,8 +78,8 @@ class ShareNgramsBinding(Binding):
         most = self.per_person
         counted = [
             "a count is the number of persons with that sequence; all of their rows are read",
-            f"of a person with more than {most:,} sequences only so many count, the first in a public order of "
-            "all: sequences late in it are counted too low",
+            f"of a person with more than {most:,} sequences only so many count, the first in a public order; "
+            "sequences late in it are counted too low",
         ]
         unpublished = (
             f"of {self.sequences.size:,} sequences, those below {self.threshold:,} are not published"
