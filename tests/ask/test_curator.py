@@ -233,6 +233,7 @@ def test_a_person_with_several_rows_is_counted_up_to_the_declared_number(
     preview = curator.preview(am.Count(epsilon=0.1))
     assert preview.expectation.half_width == pytest.approx(60, abs=1)  # twice as wide as for one row
     assert "every person, however many rows they have" in preview.guarantee.relation.protects()
+    assert "at most 2 rows of each person are read" in str(preview)
 
 
 def test_the_same_question_asked_by_two_processes_at_once_has_one_answer(open_curator: OpenCurator) -> None:

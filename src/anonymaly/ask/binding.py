@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from anonymaly.ask.secret import Digest, without_secret
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.value import digest
+from anonymaly.declare.publication import WholePersons
 from anonymaly.promise import Everyone, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from anonymaly.ask.permit import Permit
     from anonymaly.ask.query import Query
     from anonymaly.declare.declaration import Declaration
-    from anonymaly.declare.publication import Publication, WholePersons
+    from anonymaly.declare.publication import Publication
     from anonymaly.declare.rules import Policy
     from anonymaly.ledger.declarations import Declared
     from anonymaly.noise import Noise
@@ -209,8 +210,12 @@ class Binding:
 
     @cached_property
     def expectation(self) -> Expectation:
-        """What ``expect`` says, computed once."""
-        return self.expect()
+        """What ``expect`` says, and how many rows of a person it is about; computed once."""
+        expected, rows = self.expect(), self.declaration.unit_rows
+        if rows is None or isinstance(self.policy, WholePersons):
+            return expected
+        read = "one row of each person is read" if rows == 1 else f"{rows:,} rows of each person are read"
+        return replace(expected, error=f"{expected.error}\nat most {read}")
 
     @property
     def why_no_measure(self) -> str:

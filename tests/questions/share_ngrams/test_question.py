@@ -67,7 +67,8 @@ def test_the_preview_says_error_and_threshold(tmp_path: Path) -> None:
     curator = am.Curator(declare(ROWS), budget=10, ledger=tmp_path / "ways.ledger")
     words = str(curator.preview(ask(length=3, epsilon=1)))
     assert "of 39 sequences, those below 19 are not published" in words
-    assert "all rows of a person are read" in words
+    assert "all of their rows are read" in words
+    assert "of a person with more than 6 sequences only so many count" in words
     assert curator.spent == 0
 
 

@@ -77,8 +77,9 @@ class ShareNgramsBinding(Binding):
         """Return the noise, the error that it makes, and what is not published."""
         most = self.per_person
         counted = [
-            f"a count is the number of persons with that sequence, of whom each counts for at most {most:,}",
-            "all rows of a person are read; which of more sequences count is public, and the same for all",
+            "a count is the number of persons with that sequence; all of their rows are read",
+            f"of a person with more than {most:,} sequences only so many count, the first in a public order; "
+            "sequences late in it are counted too low",
         ]
         unpublished = (
             f"of {self.sequences.size:,} sequences, those below {self.threshold:,} are not published"
