@@ -91,7 +91,9 @@ def test_the_numbers_that_auto_chooses_by_keep_their_share(
             mine = _numbers(table, asked)
             for neighbour in neighbours(table, adjacency):
                 theirs = _numbers(neighbour, asked)
-                losses += [mass - math.exp(EPSILON / 3) * theirs.get(seen, 0.0) for seen, mass in mine.items()]
+                losses += [
+                    mass - math.exp(EPSILON / 3) * theirs.get(seen, 0.0) for seen, mass in mine.items()
+                ]
         assert (max(losses) <= CUT) is kept
 
 
@@ -104,7 +106,7 @@ def _numbers(table: Table, rates: Rates) -> Law:
 
     class First:
         def __init__(self, noise: Enumerated) -> None:
-            self.noise, self.seen = noise, np.zeros(0)
+            self.noise, self.seen = noise, np.zeros(0, np.int64)
 
         def add_two_sided_geometric(self, counts: Integers, rate: Fraction) -> Integers:
             self.seen = self.noise.add_two_sided_geometric(counts, rate)

@@ -253,7 +253,9 @@ def test_what_auto_was_charged_for_before_is_found_by_the_same_words() -> None:
     assert bind(bound.query, declaration) == bound  # type: ignore[arg-type]
 
 
-def test_a_charge_of_version_1_that_was_not_drawn_is_answered_by_what_auto_was_then(open_curator: Open) -> None:
+def test_a_charge_of_version_1_that_was_not_drawn_is_answered_by_what_auto_was_then(
+    open_curator: Open,
+) -> None:
     curator = open_curator()
     before = curator.accountant.accept(ask()).earlier
     assert before is not None

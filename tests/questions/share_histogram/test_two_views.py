@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One release in two views: sums, shares, quantiles and roll-ups are of one, bars and drawn rows of the other."""
+"""One release in two views: sums, shares, quantiles and roll-ups are of one, bars and rows of the other."""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ class HistogramAnswers:
 
         def turned(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
             # Axes that stay keep their order in the sum.
-            return cells.sum(axis=others).transpose(order).reshape(-1)
+            summed: npt.NDArray[Any] = cells.sum(axis=others)
+            return summed.transpose(order).reshape(-1)
 
         sums = turned(self._summed())
         views = (sums,) if others or self.sums is None else (turned(self._array()), sums)

@@ -31,7 +31,7 @@ SMOOTHED = (
     "it; ask by geometric, one_sided or sample for sums with an interval"
 )
 GIVEN_BACK = (
-    "auto gives sums back what is too large to be noise, and what it leaves out depends on the records, so that "
+    "auto gives sums back what is too large to be noise, and what it leaves out depends on the records: "
     "nothing that was released bounds it; ask by geometric, one_sided or sample for sums with an interval"
 )
 UNKNOWN = "the histogram does not say how it was released; that of an answer does"

@@ -208,7 +208,7 @@ def recalled(value: ReleasedHistogram, query: Mapping[str, Any], guarantee: Guar
     """Return the histogram with how it was released, which follows from the question and its promise."""
     method = METHODS.get(query["method"])
     if method is not None and method.chooses:
-        # Two views have no interval that needs rates, which public facts decided; one is of the first versions.
+        # Two views have no interval that needs rates, which public facts decided; one view is of version 1.
         method = BEFORE if value.sums is None else None
         value.release = Release("auto", {})
     # An answer that was paid for is handed over, whatever is known of its noise.

@@ -24,7 +24,7 @@ from anonymaly.questions.share_histogram.methods.rates import Rates
 Both = tuple[Integers, Floats]  # of cells and of sums
 
 MOSTLY = 0.6  # of all records sensitive: one-sided noise for the others gains less than its own noise costs
-FEW = 4.0  # sensitive records, over √cells/rate: fewer are lost in the noise of a sum of all cells
+FEW = 5.0  # sensitive records, over √cells/rate: fewer are lost in the noise of a sum of all cells
 SMALL = 0.5  # of 1/rate: a count of this size gets half of the median back
 KEPT, KEPT_OF_FEW = 1.5, 4.0  # how large a coefficient must be to be restored, over its noise
 
