@@ -171,7 +171,10 @@ def test_auto_hardly_levels_dense_counts() -> None:
     # Of 4,096 counts around 85 with noise of 20, levelling as if most were empty doubled the error.
     every = np.random.default_rng(1).gamma(1.5, 57, 4096).astype(np.int64)
     errors = [
-        [apart(release(name, every, every // 4, Fraction(1, 10), seed), every) for name in ("auto", "geometric")]
+        [
+            apart(release(name, every, every // 4, Fraction(1, 10), seed), every)
+            for name in ("auto", "geometric")
+        ]
         for seed in range(3)
     ]
     auto, plain = np.mean(errors, axis=0)

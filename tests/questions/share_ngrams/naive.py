@@ -55,22 +55,24 @@ def place_in_order(cell: int) -> tuple[int, int]:
     return (mixed**2 + 99_194_853) % prime, cell
 
 
-def chosen(rows: Sequence[Row], length: int, most: int) -> list[int]:
+def chosen(rows: Sequence[Row], length: int, most: int, shortest: int = 1) -> list[int]:
     """Return which sequences of one person count."""
     size = len(WARDS)
     known = [row for row in rows if row[1] is not None and math.isfinite(row[1])]
     codes = sorted((row[1], WARDS.index(row[2]) if row[2] in WARDS else -1) for row in known)
     walked, cells = [code for _, code in codes], set()
     for start in range(len(walked)):
-        for end in range(start + 1, min(start + length, len(walked)) + 1):
+        for end in range(start + shortest, min(start + length, len(walked)) + 1):
             part = walked[start:end]
             if min(part) >= 0:
-                shorter = sum(size**number for number in range(1, len(part)))
+                shorter = sum(size**number for number in range(shortest, len(part)))
                 cells.add(shorter + sum(code * size**power for power, code in enumerate(reversed(part))))
     return sorted(cells, key=place_in_order)[:most]
 
 
-def counts(rows: Sequence[Row], length: int, most: int, *, harmless: bool = False) -> dict[int, int]:
+def counts(
+    rows: Sequence[Row], length: int, most: int, *, harmless: bool = False, shortest: int = 1
+) -> dict[int, int]:
     """Return how many persons have each sequence; of those who are not sensitive, if that is wanted."""
     persons: dict[Any, list[Row]] = {}
     for place, row in enumerate(rows):
@@ -80,4 +82,4 @@ def counts(rows: Sequence[Row], length: int, most: int, *, harmless: bool = Fals
         for unit in persons.values()
         if not harmless or all(row[3] is True and row[2] in (None, *WARDS) for row in unit)
     ]
-    return dict(Counter(cell for unit in counted for cell in chosen(unit, length, most)))
+    return dict(Counter(cell for unit in counted for cell in chosen(unit, length, most, shortest)))

@@ -100,6 +100,8 @@ def test_no_promise_says_that_only_some_rows_of_a_person_are_read() -> None:
         ({"order": "ward"}, "order"),
         ({"order": "hour"}, "order"),
         ({"length": 0}, "length"),
+        ({"length": 2, "shortest": 3}, "shortest"),
+        ({"shortest": 0}, "shortest"),
         ({"place": ["ward", am.Bins("day", range(31))], "length": 20}, "length"),
         ({"place": [am.Bins("day", [number / 100 for number in range(1500)])]}, "place"),
         ({"per_person": 0}, "per_person"),
@@ -138,3 +140,16 @@ def test_an_answer_is_read_back_as_it_was_written() -> None:
     for wrong in mistakes:
         with pytest.raises(InputError):
             again.count(*wrong)
+
+
+def test_sequences_of_one_length_are_kept_and_shown_as_such(tmp_path: Path) -> None:
+    question = ask(length=3, shortest=3, epsilon=50)
+    curator = am.Curator(declare(ROWS), budget=100, ledger=tmp_path / "l")
+    found = curator.ask(question).value
+    assert {len(places) for places, _ in found.top(100)} == {3}
+    again = am.Curator(declare(ROWS), budget=100, ledger=tmp_path / "l").ask(question).value
+    assert again.to_dict() == found.to_dict()
+    assert "sequences of 3 places" in question.describe()
+    with pytest.raises(InputError, match="has 1 places") as refused:
+        found.count("A")
+    assert refused.value.next_step == "Give 3 places in their order."

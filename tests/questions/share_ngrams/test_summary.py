@@ -44,6 +44,16 @@ def test_the_engine_counts_what_is_counted_by_hand(seed: int) -> None:
         assert counted(declare(rows), policy="agreed", **fields) == harmless
 
 
+@pytest.mark.parametrize("shortest", [2, 3])
+def test_shorter_sequences_take_no_room_where_they_are_not_wanted(shortest: int) -> None:
+    rows = invented(5)
+    fields = {"length": 3, "shortest": shortest}
+    for most in (1, 2, 1000):
+        found = counted(declare(rows), per_person=most, **fields)
+        assert found == counts(rows, 3, most, shortest=shortest)
+    assert found
+
+
 def test_postgresql_counts_the_same_sequences(postgres: str) -> None:
     rows = invented(3)
     ibis.connect(postgres).create_table("ways", frame(rows))

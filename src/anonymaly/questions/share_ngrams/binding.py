@@ -139,7 +139,14 @@ def bind(query: ShareNgrams, declaration: Declaration) -> ShareNgramsBinding:
             field="order",
             next_step="Name a column declared as Interval, Unbounded or Timestamps.",
         )
-    sequences = Sequences(math.prod(len(attribute.values) for attribute in place), query.length)
+    if query.shortest > query.length:
+        raise InputError(
+            f"is {query.shortest}, and no sequence has more than {query.length} places",
+            field="shortest",
+            next_step=f"Give at most {query.length}, or a larger length.",
+        )
+    places = math.prod(len(attribute.values) for attribute in place)
+    sequences = Sequences(places, query.length, query.shortest)
     if sequences.size > MOST_SEQUENCES:
         raise InputError(
             f"makes {sequences.size:.2g} sequences of {sequences.places:,} places; at most 2^62 are counted",

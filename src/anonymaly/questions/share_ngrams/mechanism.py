@@ -39,7 +39,14 @@ def release_ngrams(counts: SequenceCounts, bound: ShareNgramsBinding, noise: Noi
         cells, noisy = release_dense(counts, bound.sequences.size, bound.threshold, bound.rate, noise)
     else:
         cells, noisy = release_sparse(counts, bound.sequences.size, bound.threshold, bound.rate, noise)
-    return ReleasedNgrams(bound.place, bound.sequences.length, bound.threshold, cells, noisy)
+    return ReleasedNgrams(
+        bound.place,
+        bound.sequences.length,
+        bound.threshold,
+        cells,
+        noisy,
+        shortest=bound.sequences.shortest,
+    )
 
 
 def release_one_sided(counts: SequenceCounts, threshold: int, rate: Fraction, noise: Noise) -> Published:

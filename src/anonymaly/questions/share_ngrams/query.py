@@ -13,6 +13,7 @@ from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
 from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
+from anonymaly.questions.share_ngrams.sequences import lengths
 
 LONGEST = 30  # places in a sequence: of two places, more sequences than 2^31
 MOST_OF_A_PERSON = 1_000_000
@@ -42,7 +43,10 @@ class ShareNgrams(Query):
     """The column by which a person's rows are put in order: a number or a moment."""
 
     length: StrictInt = Field(default=2, ge=1, le=LONGEST)
-    """The most places in a sequence; shorter ones are counted too."""
+    """The most places in a sequence; shorter ones are counted too, unless ``shortest`` says otherwise."""
+
+    shortest: StrictInt = Field(default=1, ge=1, le=LONGEST)
+    """The fewest places in a sequence: as many as length, and no others use up what a person may count."""
 
     per_person: StrictInt = Field(default=8, ge=1, le=MOST_OF_A_PERSON)
     """The most sequences of one person that count, of all lengths together; the noise grows with it."""
@@ -61,6 +65,7 @@ class ShareNgrams(Query):
             place: Sequence[str | Bins],
             order: str,
             length: int = 2,
+            shortest: int = 1,
             per_person: int = 8,
             policy: str | None = None,
             threshold: int | None = None,
@@ -103,6 +108,6 @@ class ShareNgrams(Query):
     def describe(self) -> str:
         """Say what is counted."""
         names = ", ".join(item.column if isinstance(item, Bins) else item for item in self.place)
-        what = f"sequences of up to {self.length} places ({names}) by {self.order}"
+        what = f"sequences of {lengths(self.shortest, self.length)} places ({names}) by {self.order}"
         who = "" if self.policy is None else f", policy {self.policy!r}"
         return f"{what}, at most {self.per_person} of a person{who}"

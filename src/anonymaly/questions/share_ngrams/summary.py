@@ -51,7 +51,9 @@ def persons_of_sequences(table: ir.Table, bound: ShareNgramsBinding) -> ir.Table
     # A row without a person is a person of its own: it has one sequence, of one place.
     lone = placed.filter(placed.person.isnull() & placed.code.notnull())
     chosen = _first(_of_persons(placed.filter(placed.person.notnull()), bound), bound.per_person)
-    every = chosen.select("cell").union(lone.select(cell=lone.code))
+    every = chosen.select("cell")
+    if bound.sequences.shortest == 1:
+        every = every.union(lone.select(cell=lone.code))
     return every.group_by("cell").agg(persons=every.count())
 
 
@@ -75,7 +77,8 @@ def _of_persons(placed: ir.Table, bound: ShareNgramsBinding) -> ir.Table:
     cells, word = [], ibis.literal(0, "int64")
     for length, name in enumerate(["code", *further], start=1):
         word = word * bound.sequences.places + beside[name]
-        cells.append(word + bound.sequences.first(length))
+        if length >= bound.sequences.shortest:
+            cells.append(word + bound.sequences.first(length))
     found = beside.select("person", cell=ibis.array(cells).unnest())
     return found.filter(found.cell.notnull()).distinct()
 

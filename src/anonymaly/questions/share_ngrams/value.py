@@ -18,7 +18,7 @@ from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.attributes import Attribute, Label
 from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
-from anonymaly.questions.share_ngrams.sequences import Sequences
+from anonymaly.questions.share_ngrams.sequences import Sequences, lengths
 
 SHOWN = 20  # sequences that are written out in words
 BAR = 30  # characters of the longest bar
@@ -49,9 +49,11 @@ class ReleasedNgrams(Table):
         threshold: int,
         cells: Sequence[int] | npt.NDArray[Any],
         counts: Sequence[int] | npt.NDArray[Any],
+        *,
+        shortest: int = 1,
     ) -> None:
         self.place, self.length, self.threshold = tuple(place), length, threshold
-        self.sequences = Sequences(math.prod(len(item.values) for item in self.place), length)
+        self.sequences = Sequences(math.prod(len(item.values) for item in self.place), length, shortest)
         given = np.asarray(cells, np.int64), np.asarray(counts, np.int64)
         order = np.lexsort((given[0], -given[1]))
         self.cells, self.counts = given[0][order], given[1][order]
@@ -76,11 +78,11 @@ class ReleasedNgrams(Table):
 
     def count(self, *places: Place) -> int | None:
         """Return the count of one sequence, or None if it is below the threshold."""
-        if not 1 <= len(places) <= self.length:
+        if not self.sequences.shortest <= len(places) <= self.length:
             raise InputError(
                 f"has {len(places)} places",
                 field="places",
-                next_step=f"Give 1 to {self.length} places in their order.",
+                next_step=f"Give {lengths(self.sequences.shortest, self.length)} places in their order.",
             )
         return self._by_cell.get(self.sequences.cell([self._code(place) for place in places]))
 
@@ -96,6 +98,7 @@ class ReleasedNgrams(Table):
                 for item in self.place
             ],
             "length": self.length,
+            "shortest": self.sequences.shortest,
             "threshold": self.threshold,
             "sequences": [
                 [self._label(code) for code in self.sequences.codes(cell)] for cell in self.cells.tolist()
@@ -111,7 +114,8 @@ class ReleasedNgrams(Table):
             for item in data["place"]
         ]
         numbered = [{label: code for code, label in enumerate(item.values)} for item in place]
-        sequences = Sequences(math.prod(len(item.values) for item in place), data["length"])
+        places = math.prod(len(item.values) for item in place)
+        sequences = Sequences(places, data["length"], data["shortest"])
 
         def code_of(found: Any) -> int:
             labels = found if len(place) > 1 else [found]
@@ -121,7 +125,7 @@ class ReleasedNgrams(Table):
             return code
 
         cells = [sequences.cell([code_of(found) for found in item]) for item in data["sequences"]]
-        return cls(place, data["length"], data["threshold"], cells, data["counts"])
+        return cls(place, data["length"], data["threshold"], cells, data["counts"], shortest=data["shortest"])
 
     @cached_property
     def _by_cell(self) -> dict[int, int]:
@@ -158,7 +162,8 @@ class ReleasedNgrams(Table):
         return code
 
     def __repr__(self) -> str:
-        return f"ReleasedNgrams({len(self):,} sequences of up to {self.length} places)"
+        places = lengths(self.sequences.shortest, self.length)
+        return f"ReleasedNgrams({len(self):,} sequences of {places} places)"
 
     def __str__(self) -> str:
         if not len(self.cells):
