@@ -10,7 +10,7 @@ error of random ranges, with two columns or more random boxes. Policies: nine or
 are harmless, drawn at random; and by value, where whole cells of the first column are one or the other.
 
 The judging half is for one look, when all is chosen: the default is the tuning half. It was looked at once,
-with 8 draws. The aim was a mean of 1.3 and a worst of 2; the regret of `auto`, mean / worst, by ε and adjacency:
+with 8 draws. The aim was a mean of 1.3 and a worst of 2. The regret of `auto`, mean / worst:
 
     --draws 8                1 a/r       1 replace   0.1 a/r     0.1 replace 0.01 a/r    0.01 replace
     --half tuning   mre      1.03 / 1.2  1.19 / 2.3  1.10 / 1.6  1.11 / 1.9  1.02 / 1.2  1.05 / 2.1
