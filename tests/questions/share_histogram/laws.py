@@ -53,7 +53,8 @@ class Enumerated:
         return int(self._take(vectors(two_sided_masses(float(rate)), 1))[0])
 
     def add_two_sided_geometric(self, counts: Integers, rate: Fraction) -> Integers:
-        return counts + np.array(self._take(vectors(two_sided_masses(float(rate)), len(counts))))
+        drawn: Integers = np.array(self._take(vectors(two_sided_masses(float(rate)), len(counts))), np.int64)
+        return counts + drawn
 
     def thin(self, counts: Integers, probability: ExactProbability) -> Integers:
         kept = [

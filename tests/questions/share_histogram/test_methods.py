@@ -141,7 +141,7 @@ def test_a_positive_count_plus_the_mean_is_right_on_average() -> None:
 
 def spread(seed: int) -> Integers:
     """A few records in many cells, as words or places are: most cells empty, none large beside the noise."""
-    return np.random.default_rng(seed).zipf(2.5, 1024) * (np.arange(1024) % 5 == 0)
+    return np.where(np.arange(1024) % 5 == 0, np.random.default_rng(seed).zipf(2.5, 1024), 0)
 
 
 SHAPES = {
@@ -157,8 +157,8 @@ SHAPES = {
 def test_no_method_says_that_nobody_is_there_where_plain_noise_would_not(name: str, shape: str) -> None:
     every = SHAPES[shape]
     for part in (every * 0, every // 2, every):
-        # In single cells plain noise is above 0 somewhere, and so is the largest bucket of a partition, unless
-        # it is one bucket: then all of it may be below.
+        # In single cells plain noise is above 0 somewhere. So is the largest bucket of a partition, unless it
+        # is one bucket: then all of it may be below.
         found = [release(name, every, part, Fraction(1, 10), seed).any() for seed in range(10)]
         assert sum(found) >= (5 if name.startswith("dawa") else 10)
 
@@ -192,8 +192,8 @@ def test_a_small_count_beside_one_sided_noise_gets_little_of_the_median_back() -
 
 
 def test_sensitive_records_are_found_in_cells_that_hold_others() -> None:
-    # 900 sensitive ones in each of 10 cells that hold 9,000 records, among 4,096, at noise of 100: a lone count
-    # of 900 among so many empty cells would be taken for noise.
+    # 900 sensitive ones in each of 10 cells that hold 9,000 records, among 4,096, at noise of 100: a lone
+    # count of 900 among so many empty cells would be taken for noise.
     every = np.zeros(4096, np.int64)
     every[::410] = 9_000
     rates = {"one_sided": Fraction(1, 100), "two_sided": Fraction(1, 100)}

@@ -30,7 +30,7 @@ ONE_SIDED = {
 
 # What each method is good for, and what it is bad for.
 GOOD_AND_BAD = {
-    "auto": "good for cells, and by for_sums for totals and ranges; bad for small counts among zeros",
+    "auto": "good for cells, and by for_sums for sums; bad for small counts among zeros and long level runs",
     "hybrid": "good for cells, if many records are not sensitive; bad for sums, from which smoothing takes",
     "one_sided": "good for sums of records that are not sensitive; bad if many are sensitive",
     "one_sided_l1": "good for sparse cells of records that are not sensitive; bad if many are sensitive",
