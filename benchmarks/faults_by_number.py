@@ -170,7 +170,8 @@ def replay(place: Place, addresses: tuple[str, str] | None) -> int:
     """Try one fault again."""
     for setting, kind in all_settings(addresses):
         if (setting.name, kind) == (place.setting, place.kind):
-            count_operations(setting, kind, seed=place.seed)
+            for _ in range(2):  # as in a whole run: the first looks for libraries, and compiles
+                count_operations(setting, kind, seed=place.seed)
             found = list(problems_of(setting, kind, place.number, seed=place.seed))
             print("\n".join(found) or f"{place}: nothing is wrong")
             return 1 if found else 0

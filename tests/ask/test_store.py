@@ -132,3 +132,11 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(LedgerError, match="store"):
         Store(tmp_path / "file" / "answers")
+
+
+def test_an_answer_is_handed_over_though_its_file_cannot_be_closed(tmp_path: Path) -> None:
+    store = Store(tmp_path / "answers")
+    kept = store.keep("a" * 64, lambda file: file.write(b"{}"))
+    with store.open("a" * 64, kept.digest) as file:
+        assert file.read() == b"{}"
+        os.close(file.fileno())  # to close it once more fails

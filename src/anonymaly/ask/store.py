@@ -64,6 +64,11 @@ class KeptFile(io.BufferedReader):
         super().__init__(raw)
         self.reopen = reopen
 
+    def close(self) -> None:
+        """Close the file; it was only read, so that nothing is lost if that fails."""
+        with contextlib.suppress(OSError):
+            super().close()
+
 
 def folder_of(answers: str | Path, ledger: str) -> Path:
     """Return the folder of one ledger, so that no other ledger's questions are mistaken for its own."""

@@ -82,8 +82,9 @@ def problems_of(
     fault = fault_of(seed, setting, kind, number)
     with tempfile.TemporaryDirectory() as name:
         runs = []
-        for neighbour in (False, True):
-            folder = Path(name) / "account"  # the same for both: messages name it
+        # Not the same, of which some library may remember that it was there; but messages name it.
+        folders = [Path(name) / "account 1", Path(name) / "account 2"]
+        for neighbour, folder in enumerate(folders):
             folder.mkdir()
             runs.append(
                 run(
@@ -92,7 +93,7 @@ def problems_of(
                     fault,
                     kind=fault.kind,
                     seed=seed,
-                    neighbour=neighbour,
+                    neighbour=bool(neighbour),
                     elsewhere=elsewhere,
                 )
             )
@@ -102,16 +103,18 @@ def problems_of(
     where = f"REPLAY={place} ({fault}, which is {told.hit})"
     for each, table in zip(runs, ("", "the neighbour: "), strict=True):
         yield from (f"{where}: {table}{problem}" for problem in each.problems)
-    outcomes = [_without_names(str(each.outcome.told)) for each in runs]
+    outcomes = [_without_names(str(each.outcome.told), folders) for each in runs]
     # Also if one table has fewer operations, so that the fault strikes in the other alone.
     if (told.hit or other.hit) and outcomes[0] != outcomes[1]:
         yield f"{where}: {outcomes[0]}, and on the neighbour {outcomes[1]}"
-    if told.hit == other.hit and _without_names(told.log) != _without_names(other.log):
+    if told.hit == other.hit and _without_names(told.log, folders) != _without_names(other.log, folders):
         yield f"{where}: what is logged depends on rows: {told.log!r}, {other.log!r}"
 
 
-def _without_names(text: str) -> str:
-    """Leave out what is random in every run: the ledger's own name, and addresses in memory."""
+def _without_names(text: str, folders: Sequence[Path]) -> str:
+    """Leave out what is another in every run: folders, the ledger's own name, and addresses in memory."""
+    for folder in folders:
+        text = text.replace(str(folder), "…")
     return re.sub(r"0x[0-9a-f]+|[0-9a-f]{12,}", "…", text)
 
 
