@@ -37,7 +37,7 @@ from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
-from histogram_sets import JUDGING, TUNING, load
+from histogram_sets import HALVES, load
 from rich.console import Console
 from rich.table import Table
 
@@ -183,11 +183,11 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--half", choices=["tuning", "judging"], default="tuning")
+    parser.add_argument("--half", choices=list(HALVES), default="tuning")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    names = TUNING if options.half == "tuning" else JUDGING
+    names = HALVES[options.half]
     rows = [row for case in inputs(names, options.data) for row in measure(case, options.draws)]
     if options.json:
         print(json.dumps(rows))
