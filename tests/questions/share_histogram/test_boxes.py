@@ -72,9 +72,10 @@ def naive_cost(counts: Integers, rate: Fraction, place: int, plain_price: float 
         level = np.sort(inside)[(len(inside) - 1) // 2]
         size = np.prod([scale(span, by) for span, by in zip(box, moved, strict=True)])
         if level > 0 and size <= LARGEST:
-            plain = plain_price is not None and level >= price / speed
+            apart = speed * np.abs(inside - level).sum()
+            plain = speed * np.abs(inside).sum() >= apart + price
             own = min(price, plain_price) if plain and plain_price is not None else price
-            found.append(speed * np.abs(inside - level).sum() + own)
+            found.append(apart + own)
         for axis, span in enumerate(box):
             if span[1] - span[0] > 1:
                 cuts = halves(span, moved[axis])

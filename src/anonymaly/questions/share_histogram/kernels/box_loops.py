@@ -108,7 +108,7 @@ def judge(  # noqa: PLR0912  # one for each thing that a box can be
     kinds: Numbers,
 ) -> None:
     """Fill in what is cheapest for every box of three lengths, by its level too if its order is `known`."""
-    rate, price, plain_level, plain_price, zeros_price = prices[0], prices[1], prices[2], prices[3], prices[4]
+    rate, price, plain_price, zeros_price = prices[0], prices[1], prices[2], prices[3]
     one, two, three = tables
     across, deep = len(two), len(three)
     # Single cells are not cut; the first row of all is the empty piece.
@@ -146,8 +146,10 @@ def judge(  # noqa: PLR0912  # one for each thing that a box can be
                     size = _size(tables, first, second, third)
                     median = ordered[place + (size - 1) // 2]
                     if median > 0:
-                        own = plain_price if median >= plain_level else price
-                        cost = rate * _apart(ordered, place, size) + own
+                        apart = rate * _apart(ordered, place, size)
+                        # As in a row: what beats zeros by its price is told from other levels more cheaply.
+                        own = plain_price if rate * zeros[box] >= apart + price else price
+                        cost = apart + own
                         if cost < best:
                             best, kind = cost, LEVEL
                             medians[box] = median

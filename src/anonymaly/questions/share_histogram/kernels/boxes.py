@@ -56,7 +56,6 @@ def smooth_boxes(
     rate: Fraction,
     *,
     plain_price: float | None = None,
-    empty: float = 1.0,
 ) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
@@ -70,8 +69,6 @@ def smooth_boxes(
         The noise's rate.
     plain_price : float, optional
         What a box costs whose level no noise among zeros reaches, as in ``smooth``.
-    empty : float
-        The share of cells that seem to hold nobody, as in ``smooth``.
 
     Examples
     --------
@@ -79,9 +76,7 @@ def smooth_boxes(
     >>> smooth_boxes(released, (3, 4), Fraction(1)).reshape(3, 4).tolist()
     [[0, 0, 40, 40], [0, 0, 40, 40], [0, 0, 0, 0]]
     """
-    one, two, three = (
-        each.levels for each in cheapest_boxes(released, shape, rate, plain_price=plain_price, empty=empty)
-    )
+    one, two, three = (each.levels for each in cheapest_boxes(released, shape, rate, plain_price=plain_price))
     # The median of three, in place: large histograms should not need more memory than they do.
     low = np.minimum(one, two)
     np.minimum(np.maximum(one, two, out=one), three, out=three)
@@ -94,15 +89,12 @@ def cheapest_boxes(
     rate: Fraction,
     *,
     plain_price: float | None = None,
-    empty: float = 1.0,
 ) -> list[Partition]:
     """Return the cheapest partition into boxes for each of the three places of cuts."""
     speed = float(rate)
     price = run_price(released.size, speed)
-    price = min(price, max(1.0, empty * price))
     plain_price = price if plain_price is None else min(price, plain_price)
-    # A level of price / speed beats zeros by itself, whatever its box costs.
-    prices = np.array([speed, price, price / speed, plain_price, ZEROS_PRICE * log(released.size)])
+    prices = np.array([speed, price, plain_price, ZEROS_PRICE * log(released.size)])
     places = [tuple(cut(size, place) for size in three_sizes(shape)) for place in range(PLACES)]
     boxes = max(prod(len(column.table) for column in columns) for columns in places)
     # Used again for each place: to get as much new memory each time takes longer than to fill it.

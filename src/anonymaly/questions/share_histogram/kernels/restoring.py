@@ -4,8 +4,10 @@
 Smoothing moves single cells a little, often all in one direction, and a sum over many of them a lot. The
 difference between released and smoothed counts is noise and what smoothing lost. In the orthogonal Haar
 transform, along every column, noise of a standard deviation σ has that deviation in every coefficient, and
-what many neighbouring cells lost together is in a few large ones. Those below a multiple of σ are set to 0.
-A range of cells is a sum of few coefficients, and so is a box of several columns.
+what many neighbouring cells lost together is in a few large ones. Small ones are set to 0: of n coefficients
+of one scale, those below σ·√(2 ln n), which none of n draws of noise alone is likely to reach (Donoho and
+Johnstone 1994), and at least √2·σ, below which even a single one is nearer to 0 than to what was seen. A range
+of cells is a sum of few coefficients, and so is a box of several columns.
 
 Only released numbers and public rates are used, so it costs nothing (Lemma 0).
 """
@@ -19,29 +21,41 @@ import numpy as np
 from anonymaly.core.arrays import Floats
 
 
-def restore(lost: Floats, least: float) -> Floats:
-    """Return the part of an array that coefficients of at least a size make up.
+def restore(lost: Floats, deviation: float, *, least: float = sqrt(2)) -> Floats:
+    """Return the part of an array that coefficients make up which are too large to be noise.
 
     Parameters
     ----------
     lost : array
         Released minus smoothed counts, with one axis for each column.
+    deviation : float
+        The standard deviation of the noise.
     least : float
-        Coefficients below this are taken to be noise.
+        Coefficients below this multiple of it are taken to be noise, whatever their scale.
 
     Examples
     --------
-    >>> restore(np.array([3.0, 5.0, 4.0, 4.0]), 2.0).round(9).tolist()
+    >>> restore(np.array([3.0, 5.0, 4.0, 4.0]), 1.0).round(9).tolist()
     [4.0, 4.0, 4.0, 4.0]
     """
     longer = [(0, (1 << (size - 1).bit_length()) - size) for size in lost.shape]
     found = np.pad(lost.astype(np.float64), longer)
     for axis in range(found.ndim):
         found = _forward(found, axis)
-    found[np.abs(found) < least] = 0.0
+    number = np.ones([1] * found.ndim)  # of coefficients of the same scale
+    for axis, size in enumerate(found.shape):
+        own = np.repeat(*_scales(size)).astype(np.float64)
+        number = number * np.expand_dims(own, [other for other in range(found.ndim) if other != axis])
+    found[np.abs(found) < deviation * np.maximum(least, np.sqrt(2 * np.log(number)))] = 0.0
     for axis in range(found.ndim):
         found = _back(found, axis)
     return found[tuple(slice(0, size) for size in lost.shape)]
+
+
+def _scales(size: int) -> tuple[list[int], list[int]]:
+    """Return how many coefficients there are of each scale, the mean of all first; and the same again."""
+    numbers = [1, *(1 << scale for scale in range(size.bit_length() - 1))]
+    return numbers, numbers
 
 
 def _forward(numbers: Floats, axis: int) -> Floats:

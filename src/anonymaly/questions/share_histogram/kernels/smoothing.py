@@ -30,8 +30,8 @@ def smooth(
     rate: Fraction,
     *,
     shape: tuple[int, ...] | None = None,
+    price: float | None = None,
     plain_price: float | None = None,
-    empty: float = 1.0,
 ) -> Numbers:
     """Return a level for each cell, none negative; integers give integers.
 
@@ -43,11 +43,11 @@ def smooth(
         The noise's rate.
     shape : tuple of int, optional
         Cells along each column; one column if left out. Of several columns boxes are levelled, not runs.
+    price : float, optional
+        What a run at another level than 0 costs, in one column; what `prices.py` says if left out.
     plain_price : float, optional
-        What a run costs whose level no noise among zeros reaches; as much as any other run if left out.
+        What a run costs that no noise among zeros looks like; as much as any other run if left out.
         Where all counts are large, a price that keeps noise from passing for counts levels what differs.
-    empty : float
-        The share of cells that seem to hold nobody: the fewer, the less a run costs, but at least 1.
 
     Examples
     --------
@@ -55,20 +55,15 @@ def smooth(
     [0, 0, 0, 0, 40, 40, 40, 40]
     """
     if shape is not None and sum(size > 1 for size in shape) > 1:
-        return smooth_boxes(released, shape, rate, plain_price=plain_price, empty=empty)
+        return smooth_boxes(released, shape, rate, plain_price=plain_price)
     cells = len(released)
     speed = float(rate)
-    price = run_price(cells, speed)
-    price = min(price, max(1.0, empty * price))
-    # A level this high beats zeros by itself, whatever its run costs.
-    plain_level = price / speed
+    price = run_price(cells, speed) if price is None else price
     plain_price = price if plain_price is None else min(price, plain_price)
     sums, medians = deviations(released)
     sizes, costs = np.zeros(cells + 1, np.int64), np.zeros(cells + 1)
     zeros = np.concatenate([[0.0], np.cumsum(np.abs(released))])
-    _cheapest(
-        sums, medians, zeros, speed, price, plain_level, plain_price, ZEROS_PRICE * log(cells), sizes, costs
-    )
+    _cheapest(sums, medians, zeros, speed, price, plain_price, ZEROS_PRICE * log(cells), sizes, costs)
     levels = np.zeros_like(released)
     _levels(medians, sizes, LEAST_LEVEL / speed, levels)
     return levels
@@ -81,7 +76,6 @@ def smooth_part(
     *,
     shape: tuple[int, ...],
     plain_price: float | None = None,
-    empty: float = 1.0,
 ) -> Numbers:
     """Return a level for each cell of a part, and 0 for all others, which are taken to hold nothing.
 
@@ -95,13 +89,13 @@ def smooth_part(
     """
     levels = np.zeros_like(released)
     if sum(size > 1 for size in shape) < 2:
-        levels[part] = smooth(released[part], rate, plain_price=plain_price, empty=empty)
+        levels[part] = smooth(released[part], rate, plain_price=plain_price)
         return levels
     grid = part.reshape(shape)
     axes = range(grid.ndim)
     kept = np.ix_(*(grid.any(axis=tuple(other for other in axes if other != axis)) for axis in axes))
     inside = np.where(part, released, 0).reshape(shape)[kept]
-    found = smooth(inside.reshape(-1), rate, shape=inside.shape, plain_price=plain_price, empty=empty)
+    found = smooth(inside.reshape(-1), rate, shape=inside.shape, plain_price=plain_price)
     levels.reshape(shape)[kept] = found.reshape(inside.shape)
     return np.where(part, levels, 0)
 
@@ -113,7 +107,6 @@ def _cheapest(
     zeros: Floats,
     rate: float,
     price: float,
-    plain_level: float,
     plain_price: float,
     zeros_price: float,
     sizes: Integers,
@@ -130,8 +123,10 @@ def _cheapest(
             if cost < best:
                 best, sizes[end] = cost, -1 - size
             if medians[size, end] > 0:
-                own = plain_price if medians[size, end] >= plain_level else price
-                cost = costs[start] + rate * sums[size, end] + own
+                apart = rate * sums[size, end]
+                # A run that beats zeros by its price, or more, is told from other levels more cheaply.
+                own = plain_price if rate * (zeros[end] - zeros[start]) >= apart + price else price
+                cost = costs[start] + apart + own
                 if cost < best:
                     best, sizes[end] = cost, size
         costs[end] = best

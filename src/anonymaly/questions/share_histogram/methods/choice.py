@@ -18,7 +18,7 @@ from anonymaly.questions.share_histogram.kernels.restoring import restore
 from anonymaly.questions.share_histogram.kernels.smoothing import smooth, smooth_part
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.method import Facts, Views
-from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE, empty_share
+from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 Both = tuple[Integers, Floats]  # of cells and of sums
@@ -26,7 +26,7 @@ Both = tuple[Integers, Floats]  # of cells and of sums
 MOSTLY = 0.6  # of all records sensitive: one-sided noise for the others gains less than its own noise costs
 FEW = 5.0  # sensitive records, over √cells/rate: fewer are lost in the noise of a sum of all cells
 SMALL = 0.5  # of 1/rate: a count of this size gets half of the median back
-KEPT, KEPT_OF_FEW = 1.5, 4.0  # how large a coefficient must be to be restored, over its noise
+KEPT_OF_FEW = 4.0  # how large a coefficient must then be to be restored at least, over its noise
 
 
 def auto(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise, facts: Facts) -> Views:
@@ -89,13 +89,11 @@ def _sensitive(
     seen, cells = seen & open_cells, np.zeros(sensitive.size, np.int64)
     if seen.any():
         # They lie apart from each other, so that neighbours in one column are not neighbours.
-        cells[seen] = smooth(
-            released[seen], rate, plain_price=PLAIN_PRICE, empty=empty_share(released[seen], rate)
-        )
+        cells[seen] = smooth(released[seen], rate, plain_price=PLAIN_PRICE)
     cells += _levels(released, open_cells & ~seen, rate, facts)
     base = cells.copy()
     if seen.any():
-        base[seen] = smooth(released[seen], rate, plain_price=PLAIN_PRICE, empty=0.0)
+        base[seen] = smooth(released[seen], rate, price=PLAIN_PRICE)
     sums = base + _restored(released - base, released[open_cells], rate, facts)
     # What was given back to cells that hold nobody of this part is taken away again.
     return cells, np.where(open_cells, sums, 0.0), released
@@ -111,15 +109,15 @@ def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) ->
     """Return levels of a part of the cells, and 0 for all others."""
     if not part.any():
         return np.zeros_like(released)
-    empty = empty_share(released[part], rate)
-    return smooth_part(released, part, rate, shape=facts.shape, plain_price=PLAIN_PRICE, empty=empty)
+    return smooth_part(released, part, rate, shape=facts.shape, plain_price=PLAIN_PRICE)
 
 
 def _restored(lost: Integers, released: Integers, rate: Fraction, facts: Facts) -> Floats:
     """Return what smoothing took from sums, as far as it is no noise."""
     few = float(released.sum()) * float(rate) < FEW * sqrt(released.size)
-    least = (KEPT_OF_FEW if few else KEPT) * _deviation(rate)
-    return restore(lost.reshape(facts.shape).astype(np.float64), least).reshape(-1)
+    least = KEPT_OF_FEW if few else sqrt(2)
+    numbers = lost.reshape(facts.shape).astype(np.float64)
+    return restore(numbers, _deviation(rate), least=least).reshape(-1)
 
 
 def _mean(rate: Fraction) -> float:

@@ -10,21 +10,18 @@ the same prices.
   with 1/r so that falsely reported mass stays as small as at r = 1/2.
 - A level below 2/r is reported as 0. Levels that low cannot be told from a few large counts among zeros, and
   spreading those over zeros is worse than leaving them out, in mean relative error and in total error.
-- In `auto` a run at a level that beats zeros by itself costs 1, so that dense counts are hardly levelled; and
-  other runs cost less the fewer cells seem empty, for noise passes for counts in empty cells alone.
+- In `auto` a run that is likelier than zeros by as much as its price costs 1 only, so that dense counts are
+  hardly levelled.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, log
-
-import numpy as np
-import numpy.typing as npt
+from math import log
 
 ZEROS_PRICE = 0.1  # of ln n
 LEAST_LEVEL = 2.0  # over the rate
-PLAIN_PRICE = 1.0  # in auto, of a run at a level that a lone count would be left standing at
+PLAIN_PRICE = 1.0  # in auto, of a run that no noise among zeros looks like
 PLAIN_RATE = 0.5  # down to this rate a run costs ln n
 
 
@@ -48,17 +45,3 @@ def lone_count(cells: int, rate: Fraction) -> float:
     8.3
     """
     return max(LEAST_LEVEL, run_price(cells, float(rate))) / float(rate)
-
-
-def empty_share(released: npt.NDArray[np.int64], rate: Fraction) -> float:
-    """Return about which share of cells hold nobody, by how many counts with noise are below 2/rate.
-
-    Examples
-    --------
-    >>> empty_share(np.array([0, 1, -1, 9, 8, 7, 9, 9]), Fraction(1)) < 0.41
-    True
-    """
-    level = LEAST_LEVEL / float(rate)
-    of_noise = exp(-LEAST_LEVEL) / 2  # of empty cells are above it, too
-    above = float(np.mean(released >= level))
-    return min(1.0, (1.0 - above) / (1.0 - of_noise))
