@@ -6,8 +6,8 @@ difference between released and smoothed counts is noise and what smoothing lost
 transform, along every column, noise of a standard deviation σ has that deviation in every coefficient, and
 what many neighbouring cells lost together is in a few large ones. Small ones are set to 0: of n coefficients
 of one scale, those below σ·√(2 ln n), which none of n draws of noise alone is likely to reach (Donoho and
-Johnstone 1994), and at least √2·σ, below which even a single one is nearer to 0 than to what was seen. A range
-of cells is a sum of few coefficients, and so is a box of several columns.
+Johnstone 1994), and at least √2·σ, below which even a single one is nearer to 0 than to what was seen. A
+range of cells is a sum of few coefficients, and so is a box of several columns.
 
 Only released numbers and public rates are used, so it costs nothing (Lemma 0).
 """

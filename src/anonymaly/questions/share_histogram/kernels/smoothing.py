@@ -85,7 +85,7 @@ def smooth_part(
     --------
     >>> part = np.array([True, False, True, False])
     >>> smooth_part(np.array([40, 0, 42, 0]), part, Fraction(1), shape=(4,)).tolist()
-    [40, 0, 40, 0]
+    [40, 0, 42, 0]
     """
     levels = np.zeros_like(released)
     if sum(size > 1 for size in shape) < 2:
