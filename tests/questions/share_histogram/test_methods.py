@@ -168,7 +168,7 @@ def apart(view: npt.NDArray[Any], every: Integers) -> float:
 
 
 def test_auto_hardly_levels_dense_counts() -> None:
-    # 4,096 counts around 85 with noise of 20, of which none has to do with its neighbours: the worst of cases.
+    # 4,096 counts around 85 with noise of 20, none of which has to do with its neighbours: the worst case.
     every = np.random.default_rng(1).gamma(1.5, 57, 4096).astype(np.int64)
     errors = [
         [
