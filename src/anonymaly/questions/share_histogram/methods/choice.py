@@ -2,7 +2,7 @@
 """``auto``: hybrid or geometric noise, by how many records there are; one release, seen in two ways.
 
 ``cells`` is smoothed and nearest to single cells; ``sums`` gives back what smoothing takes from sums of many.
-The constants were fixed by experiment on the tuning half of ``benchmarks/histogram_sets.py``.
+The constants were fixed on some histograms of ``benchmarks/histogram_sets.py``, and judged on others.
 """
 
 from __future__ import annotations
