@@ -10,7 +10,7 @@ error of random ranges, with two columns or more random boxes. Policies: nine or
 are harmless, drawn at random; and by value, where whole cells of the first column are one or the other.
 
 The judging half was for one look. It showed that a rule of that time did not carry over: mre up to 26 on
-PATENT, where few cells are empty, and noise in them was taken for counts. The rules of now were chosen on both
+PATENT, where few cells are empty, and noise in them was taken for counts. Those of now were chosen on both
 halves, and judged by one look at `fresh`. The aim was a mean of 1.3 and a worst of 2. The regret of `auto`,
 mean / worst:
 
