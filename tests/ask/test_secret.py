@@ -207,10 +207,11 @@ def _begin(path: Path, ready: Any) -> str:
 
 def test_of_several_processes_that_make_a_secret_at_once_the_first_wins(tmp_path: Path) -> None:
     path = tmp_path / "patients.secret"
-    context = multiprocessing.get_context("fork")
-    with context.Manager() as manager, context.Pool(8) as pool:
-        ready = manager.Barrier(8)
-        checks = pool.starmap(_begin, [(path, ready)] * 8, chunksize=1)
+    # Not by fork: what collects garbage there would end threads of an engine that the child does not have.
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, context.Pool(4) as pool:
+        ready = manager.Barrier(4)
+        checks = pool.starmap(_begin, [(path, ready)] * 4, chunksize=1)
     secret = SecretFile(path).read()
     assert secret is not None
     assert set(checks) == {secret.check}

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import anonymaly as am
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.engine.statements import collect
@@ -116,3 +119,35 @@ def test_numbers_of_a_float_column_are_the_text_that_objects_are() -> None:
     )
     assert collect(as_floats) == collect(as_objects)
     assert collect(as_floats)["x"].to_pylist() == ["1", "2.5", "0", "1000000000000000", None]
+
+
+@pytest.mark.parametrize(
+    ("kept", "odd"),
+    [
+        ([1, 2], None),
+        ([1, 2], 2.5),
+        ([1, 2], "x"),
+        ([True, False], None),
+        ([True, False], "x"),
+        ([0.5, 2.0], "x"),
+        ([datetime(2026, 1, 1), datetime(2026, 1, 2, 3)], "x"),
+    ],
+)
+def test_what_a_sample_publishes_of_an_opaque_column_is_typed_alike_whatever_a_sensitive_row_holds(
+    kept: list[Any], odd: Any
+) -> None:
+    def sample(rows: list[Any]) -> pa.Table:
+        consent = [True] * len(kept) + [False] * (len(rows) - len(kept))
+        dataset = am.Dataset(
+            pd.DataFrame({"code": rows, "consent": consent}),
+            name="codes",
+            columns={"code": am.Opaque(), "consent": am.Flag()},
+            rules={"agreed": am.Policy("consent")},
+            public=True,
+        )
+        question = am.ShareSample(policy="agreed", columns=["code"], epsilon=100)
+        return am.simulate(question, dataset, seed=1).value.to_arrow()
+
+    without, beside = sample(kept), sample([*kept, odd])
+    assert beside.schema == without.schema
+    assert sorted(beside.column("code").to_pylist()) == sorted(without.column("code").to_pylist())

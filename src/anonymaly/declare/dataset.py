@@ -127,7 +127,12 @@ class Dataset:
             )
         self._line_breaks = line_breaks
         self._source = Source(
-            source, table, needed, line_breaks=line_breaks, file=read_text_file(file, field="file")
+            source,
+            table,
+            needed,
+            line_breaks=line_breaks,
+            file=read_text_file(file, field="file"),
+            opaque=[name for name, domain in self._columns.items() if domain.kind == "opaque"],
         )
 
     @property

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from numbers import Integral, Real
@@ -97,8 +97,12 @@ def _libraries(source: Any) -> set[str]:
     return {base.__module__.partition(".")[0] for base in type(source).__mro__}
 
 
-def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, str]] | None:
+def to_arrow(
+    source: Any, needed: Sequence[str], opaque: Container[str] = ()
+) -> tuple[pa.Table, dict[str, str]] | None:
     """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
+
+    What is ``opaque`` is published with the type that it has, if it has one.
 
     The result is None if it is not a frame we know.
     """
@@ -123,7 +127,7 @@ def to_arrow(source: Any, needed: Sequence[str]) -> tuple[pa.Table, dict[str, st
             )
     try:
         if library == "pandas":
-            return _from_pandas(source, kept)
+            return _from_pandas(source, kept, opaque)
         if library == "polars":
             selected = source.select(kept)
             source = (selected.collect() if hasattr(selected, "collect") else selected).to_arrow()
@@ -149,13 +153,15 @@ def _frame_names(source: Any) -> list[Any] | None:
     return None if names is None or not hasattr(source, "shape") else list(names)
 
 
-def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
+def _from_pandas(source: Any, kept: Sequence[str], opaque: Container[str]) -> tuple[pa.Table, dict[str, str]]:
     """Read columns by their types alone; what a type leaves open is read object by object.
 
     Whether a frame can be opened, and how it is typed, must not depend on a row. Where pandas makes up a type
     by looking at all rows (objects, categories, and floats, which a column of nothing is, too), every
-    declaration fits.
+    declaration fits. An opaque column of numpy's types is text: one null makes whole numbers floats and flags
+    objects, and a published column must not show that.
     """
+    import numpy as np  # noqa: PLC0415
     import pyarrow as pa  # noqa: PLC0415
 
     columns: dict[str, Any] = {}
@@ -163,7 +169,9 @@ def _from_pandas(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, 
     for name in kept:
         series = source[name]
         kind = str(series.dtype)
-        if series.dtype == object or getattr(series.dtype, "storage", None) == "python":
+        of_objects = series.dtype == object or getattr(series.dtype, "storage", None) == "python"
+        of_numpy = isinstance(series.dtype, np.dtype) or kind.startswith("datetime64")
+        if of_objects or (of_numpy and name in opaque):
             # Object by object, by a rule that looks at nothing else: a type guessed from all of them would
             # let one row change how every other row is read.
             column = _spelled_all(series)

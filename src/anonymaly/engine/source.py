@@ -8,7 +8,7 @@ table is first opened.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +52,10 @@ class Source:
         *,
         line_breaks: bool = False,
         file: TextFile | None = None,
+        opaque: Collection[str] = (),
     ) -> None:
         self._table_name = table
+        self._opaque = opaque
         self._line_breaks = line_breaks
         self._file = file or TextFile()
         self._opened: tuple[int, ir.Table] | None = None
@@ -178,7 +180,7 @@ class Source:
         if is_ibis_table(source):
             lookup.refuse_unusable(source.get_backend().name)
             return source
-        frame = to_arrow(source, needed)
+        frame = to_arrow(source, needed, self._opaque)
         if frame is None:
             raise InputError(
                 f"cannot read a table from {type(source).__name__}",
