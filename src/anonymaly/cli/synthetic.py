@@ -10,6 +10,7 @@ import typer
 
 from anonymaly.ask.synthetic import read_count
 from anonymaly.ask.table import WRITERS, writer_for
+from anonymaly.errors import InputError
 
 Synthetic = Annotated[
     Path | None,
@@ -25,6 +26,12 @@ USUAL_ROWS = 1000
 
 def refuse_rows(path: Path | None, count: int) -> None:
     """Raise an error, before anything is charged, if synthetic rows could not be written."""
+    if path is None and count != USUAL_ROWS:
+        raise InputError(
+            "says how many synthetic rows, and none are written",
+            field="draw",
+            next_step="Name a file with --synthetic as well.",
+        )
     if path is not None:
         writer_for(path, field="synthetic")
         read_count(count, field="draw")

@@ -133,7 +133,9 @@ def _chernoff(parts: Sequence[GeometricSum], missing: float) -> int:
     """Return t with P(sum > t) <= missing: every θ proves P(sum >= t) <= E[e^(θ·sum)]·e^(-θt)."""
     added = [part for part in parts if part.added]
     fastest = min((part._speed for part in added), default=FASTEST)
-    theta = STEPS * fastest
+    # Where nothing is added every θ will do; beside large ones, those about the slowest part's rate help.
+    slowest = [] if added else [min(part._speed for part in parts)]
+    theta = np.concatenate([STEPS * speed for speed in (fastest, *slowest)])
     logarithm = np.zeros_like(theta)
     for part in parts:
         logarithm -= part.count * np.log1p(-part.odds * np.expm1(theta if part.added else -theta))

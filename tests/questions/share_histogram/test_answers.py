@@ -125,7 +125,7 @@ def test_a_range_is_named_by_values_lists_and_edges() -> None:
     ("parts", "problem"),
     [
         ({"age": (0, 60)}, "60 is not one of its edges"),
-        ({"age": (65, 18)}, "18 follows 65"),
+        ({"age": (65, 18)}, "nothing lies from 65 to 18"),
         ({"ward": "C"}, "'C' is not one of its values"),
         ({"new": 1}, "1 is not one of its values"),
         ({"wrad": "A"}, "'wrad' is not one of the histogram's columns"),
@@ -226,3 +226,22 @@ def test_a_histogram_that_does_not_say_how_it_was_released_has_sums_without_inte
     assert read.range(ward="A").estimate == COUNTS[:6].sum()
     assert read.range(ward="A").low is None
     assert "does not say how it was released" in str(read.range())
+
+
+def test_a_quantile_that_is_reached_just_so_is_not_missed_by_a_rounding() -> None:
+    bins = am.Bins("x", [0, 1, 2])
+    release = Release("geometric", {"two_sided": Fraction(40)})
+    histogram = ReleasedHistogram([Attribute("x", bins.labels, bins)], [55, 45], release=release)
+    found = histogram.quantile("x", 0.55)
+    assert found.estimate == "[0, 1)"
+    assert found.low == 0
+
+
+@pytest.mark.parametrize("where", ["A", ["ward"], 7])
+def test_parts_that_are_not_named_by_column_are_refused(where: Any) -> None:
+    bins = am.Bins("x", [0, 1, 2])
+    histogram = ReleasedHistogram([Attribute("x", bins.labels, bins)], [55, 45])
+    with pytest.raises(InputError, match="by column"):
+        histogram.range(where)
+    with pytest.raises(InputError, match="not one of the histogram's columns"):
+        histogram.roll_up(["x"])  # type: ignore[arg-type]

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 import anonymaly as am
 from anonymaly.declare.attributes import Attribute
+from anonymaly.noise import Noise
 from anonymaly.questions.share_histogram.error_bars import EITHER, EVERY, Release
-from anonymaly.questions.share_histogram.methods import BEFORE
+from anonymaly.questions.share_histogram.methods import BEFORE, CHOOSING
+from anonymaly.questions.share_histogram.methods.method import Facts
 from anonymaly.questions.share_histogram.value import ReleasedHistogram, recalled
 from tests.questions.patients import declare
 
@@ -104,3 +107,44 @@ def test_two_views_of_an_answer_are_summed_alike_from_every_side() -> None:
     for first, last in itertools.combinations(range(4), 2):
         edges = AGES.edges[first], AGES.edges[last]
         assert value.range(age=edges).estimate == pytest.approx(array[:, first:last].sum())
+
+
+def test_the_sum_of_all_cells_is_right_on_average_where_sums_matter_however_few_records_there_are() -> None:
+    # Fewer than the noise of all cells together, and a number of cells that is no power of two.
+    every = np.zeros(100, np.int64)
+    every[:30] = 15
+    rates = CHOOSING["ranges"].rates(10**8, adjacency="add_remove", bins=every.size)
+    facts = Facts(every.shape, plain=False)
+    found = [
+        CHOOSING["ranges"].views(every, 0 * every, rates=rates, noise=Noise.seeded(seed), facts=facts).sums
+        for seed in range(200)
+    ]
+    totals = np.array([view.sum() for view in found if view is not None])
+    assert abs(totals.mean() - 450) < 4 * totals.std() / math.sqrt(len(totals))
+
+
+def test_sums_are_not_all_zero_where_cells_are_not() -> None:
+    every = np.full(100, 3, np.int64)
+    method = CHOOSING["cells"]
+    rates = method.rates(10**8, adjacency="add_remove", bins=every.size)
+    for seed in range(40):
+        views = method.views(
+            every, 0 * every, rates=rates, noise=Noise.seeded(seed), facts=Facts(every.shape)
+        )
+        assert views.sums is not None
+        assert views.sums.any() == views.cells.any()
+
+
+def test_what_is_given_back_to_sums_goes_to_no_cell_that_the_policys_text_decides() -> None:
+    every = np.full(256, 3, np.int64)
+    harmless = np.arange(256) % 2 == 0
+    part = np.where(harmless, every, 0)
+    method = CHOOSING["ranges"]
+    rates = method.rates(5 * 10**8, adjacency="add_remove", bins=every.size)
+    facts = Facts(every.shape, harmless, plain=False)
+    found = [
+        method.views(every, part, rates=rates, noise=Noise.seeded(seed), facts=facts).sums
+        for seed in range(100)
+    ]
+    totals = np.array([view.sum() for view in found if view is not None])
+    assert abs(totals.mean() - every.sum()) < 4 * totals.std() / math.sqrt(len(totals))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from numbers import Real
 from typing import Any, Self
 
@@ -148,8 +149,8 @@ class HistogramAnswers:
         """
         places = {attribute.column: place for place, attribute in enumerate(self.by)}
         for name in columns:
-            if name not in places:
-                raise no_column(name, self.by, "columns")
+            if not isinstance(name, str) or name not in places:
+                raise no_column(str(name), self.by, "columns")
         if not columns or len(set(columns)) < len(columns):
             raise InputError(
                 "must name columns, each once", field="columns", next_step="range() is the sum of all cells."
@@ -237,6 +238,12 @@ class HistogramAnswers:
 
 
 def _joined(where: Where | None, columns: Where) -> Where:
+    if where is not None and not isinstance(where, Mapping):
+        raise InputError(
+            "must name parts by column",
+            field="where",
+            next_step='Give for instance age=(18, 65), or {"age": (18, 65)}.',
+        )
     return {**({} if where is None else where), **columns}
 
 
@@ -267,7 +274,11 @@ def _crossing(
             field="total",
             next_step="Ask for more cells, or with a larger epsilon.",
         )
-    reached = [histogram._estimate(lines[: place + 1]) >= part * total for place in range(count)]
+    # In exact numbers, because a part of 0.55 of 55 and 45 records is reached by the first, and just so.
+    share = Fraction(str(part))
+    reached = [
+        Fraction(histogram._estimate(lines[: place + 1])) >= share * Fraction(total) for place in range(count)
+    ]
     found = reached.index(True) if True in reached else count - 1
     quick = count > MOST_EXACT
     lefts = [histogram._bounds(lines[:cut], missing / 4, quick=quick) for cut in range(count + 1)]
@@ -277,8 +288,8 @@ def _crossing(
         left, right, before, after = lefts[place + 1], rights[place + 1], lefts[place], rights[place]
         if left is None or right is None or before is None or after is None:
             return found, None, None
-        enough = (1 - part) * left[1] >= part * right[0]
-        not_yet = place == 0 or (1 - part) * before[0] < part * after[1]
+        enough = (1 - share) * Fraction(left[1]) >= share * Fraction(right[0])
+        not_yet = place == 0 or (1 - share) * Fraction(before[0]) < share * Fraction(after[1])
         if enough and not_yet:
             possible.append(place)
     return found, min([found, *possible]), max([found, *possible])

@@ -36,7 +36,9 @@ def read_part(attribute: Attribute, wanted: Any) -> list[int]:
                 )
         if not low < high:
             raise InputError(
-                f"{high} follows {low}", field=attribute.column, next_step="Give the lower edge first."
+                f"nothing lies from {low} to {high}",
+                field=attribute.column,
+                next_step="Give two edges, the lower one first.",
             )
         return list(range(edges.index(low), edges.index(high)))
     several = isinstance(wanted, Collection) and not isinstance(wanted, str)

@@ -92,13 +92,18 @@ class ShareNgramsBinding(Binding):
                 noise=f"two-sided geometric on each sequence, standard deviation {deviation:.4g}",
                 error="\n".join(
                     [
-                        f"each count within ±{half:,} in 95 of 100 draws",
+                        f"before the threshold each count is within ±{half:,} in 95 of 100 draws",
+                        "published ones were chosen for being large, so that more of them are too high",
                         f"{unpublished}; up to {false:.2g} that nobody has are, on average",
                         *counted,
                     ]
                 ),
                 half_width=half,
-                measure=Measure(half, "persons", "95 of 100 draws are within this of a sequence's persons"),
+                measure=Measure(
+                    half,
+                    "persons",
+                    "95 of 100 draws are within this of a sequence's persons, before the threshold",
+                ),
             )
         below = laws.one_sided_geometric_quantile(self.rate, LEVEL)
         # 1/(e^rate - 1), written so that no rate is too large.

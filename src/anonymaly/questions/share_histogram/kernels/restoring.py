@@ -21,7 +21,7 @@ import numpy as np
 from anonymaly.core.arrays import Floats
 
 
-def restore(lost: Floats, deviation: float, *, least: float = sqrt(2)) -> Floats:
+def restore(lost: Floats, deviation: float, *, least: float = sqrt(2), total: bool = False) -> Floats:
     """Return the part of an array that coefficients make up which are too large to be noise.
 
     Parameters
@@ -32,11 +32,15 @@ def restore(lost: Floats, deviation: float, *, least: float = sqrt(2)) -> Floats
         The standard deviation of the noise.
     least : float
         Coefficients below this multiple of it are taken to be noise, whatever their scale.
+    total : bool
+        Whether the sum of all is kept, however small it is: then that of all cells is right on average.
 
     Examples
     --------
     >>> restore(np.array([3.0, 5.0, 4.0, 4.0]), 1.0).round(9).tolist()
     [4.0, 4.0, 4.0, 4.0]
+    >>> restore(np.array([0.4, 0.0, 0.2]), 1.0, total=True).round(9).tolist()
+    [0.2, 0.2, 0.2]
     """
     longer = [(0, (1 << (size - 1).bit_length()) - size) for size in lost.shape]
     found = np.pad(lost.astype(np.float64), longer)
@@ -49,7 +53,8 @@ def restore(lost: Floats, deviation: float, *, least: float = sqrt(2)) -> Floats
     found[np.abs(found) < deviation * np.maximum(least, np.sqrt(2 * np.log(number)))] = 0.0
     for axis in range(found.ndim):
         found = _back(found, axis)
-    return found[tuple(slice(0, size) for size in lost.shape)]
+    found = found[tuple(slice(0, size) for size in lost.shape)]
+    return found + (lost.sum() - found.sum()) / lost.size if total else found
 
 
 def _scales(size: int) -> tuple[list[int], list[int]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log
+from typing import Any
 
 import numpy as np
 
@@ -91,13 +92,18 @@ def smooth_part(
     if sum(size > 1 for size in shape) < 2:
         levels[part] = smooth(released[part], rate, plain_price=plain_price)
         return levels
-    grid = part.reshape(shape)
-    axes = range(grid.ndim)
-    kept = np.ix_(*(grid.any(axis=tuple(other for other in axes if other != axis)) for axis in axes))
+    kept = lines_of(part, shape)
     inside = np.where(part, released, 0).reshape(shape)[kept]
     found = smooth(inside.reshape(-1), rate, shape=inside.shape, plain_price=plain_price)
     levels.reshape(shape)[kept] = found.reshape(inside.shape)
     return np.where(part, levels, 0)
+
+
+def lines_of(part: Booleans, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return an index of the values of each column that have a cell of a part."""
+    grid = part.reshape(shape)
+    axes = range(grid.ndim)
+    return np.ix_(*(grid.any(axis=tuple(other for other in axes if other != axis)) for axis in axes))
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.noise import Noise, one_sided_geometric_quantile
 from anonymaly.questions.share_histogram.kernels.restoring import restore
-from anonymaly.questions.share_histogram.kernels.smoothing import smooth, smooth_part
+from anonymaly.questions.share_histogram.kernels.smoothing import lines_of, smooth, smooth_part
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
 from anonymaly.questions.share_histogram.methods.method import Facts, Views
 from anonymaly.questions.share_histogram.methods.prices import PLAIN_PRICE
@@ -31,36 +31,42 @@ KEPT_OF_FEW = 4.0  # how large a coefficient must then be to be restored at leas
 
 def auto(every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise, facts: Facts) -> Views:
     """Return two views of geometric noise if records are many and mostly sensitive, else of hybrid noise."""
-    return _chosen(every, non_sensitive, rates, noise, facts, MOSTLY)
+    return _chosen(every, non_sensitive, rates, noise, facts, sums_matter=False)
 
 
 def auto_ranges(
     every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise, facts: Facts
 ) -> Views:
     """Return two views of geometric noise if records are many, else of hybrid noise: sums matter most."""
-    return _chosen(every, non_sensitive, rates, noise, facts, 0.0)
+    return _chosen(every, non_sensitive, rates, noise, facts, sums_matter=True)
 
 
 def _chosen(
-    every: Integers, non_sensitive: Integers, rates: Rates, noise: Noise, facts: Facts, mostly: float
+    every: Integers, non_sensitive: Integers, rates: Rates, noise: Noise, facts: Facts, *, sums_matter: bool
 ) -> Views:
     sensitive, plain = every - non_sensitive, facts.plain
     if plain is None:
         numbers = np.array([sensitive.sum(), non_sensitive.sum()])
         first, second = map(int, noise.add_two_sided_geometric(numbers, rates["numbers"]))
         dense = (first + second) * rates["two_sided"] >= every.size
-        plain = dense and first >= mostly * (first + second)
+        plain = dense and (sums_matter or first >= MOSTLY * (first + second))
     if plain:
         released = noise.add_two_sided_geometric(every, rates["two_sided"])
-        return _views(*_two_sided(released, rates["two_sided"], facts), released)
+        whole = np.ones(released.size, bool)
+        levels = _levels(released, whole, rates["two_sided"], facts)
+        lost = _restored(released, levels, whole, rates["two_sided"], facts, sums_matter)
+        return _views(levels, levels + lost, released)
     harmless = _one_sided(non_sensitive, rates["one_sided"], noise)
-    cells, sums, released = _sensitive(sensitive, harmless[0] > 0, rates["two_sided"], noise, facts)
+    cells, sums, released = _sensitive(
+        sensitive, harmless[0] > 0, rates["two_sided"], noise, facts, sums_matter
+    )
     return _views(harmless[0] + cells, harmless[1] + sums, released)
 
 
 def _views(cells: Integers, sums: Floats, released: Integers) -> Views:
+    cells = or_largest(cells, released)
     # A thousandth of a record is nothing beside the noise, and the answer is a third as long.
-    return Views(or_largest(cells, released), sums.round(3))
+    return Views(cells, sums.round(3) if sums.any() else cells.astype(np.float64))
 
 
 def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
@@ -73,7 +79,7 @@ def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
 
 
 def _sensitive(
-    sensitive: Integers, seen: Booleans, rate: Fraction, noise: Noise, facts: Facts
+    sensitive: Integers, seen: Booleans, rate: Fraction, noise: Noise, facts: Facts, sums_matter: bool
 ) -> tuple[Integers, Floats, Integers]:
     """Return the two views of the sensitive records, and the counts with noise that they are made of.
 
@@ -94,15 +100,7 @@ def _sensitive(
     base = cells.copy()
     if seen.any():
         base[seen] = smooth(released[seen], rate, price=PLAIN_PRICE)
-    sums = base + _restored(released - base, released[open_cells], rate, facts)
-    # What was given back to cells that hold nobody of this part is taken away again.
-    return cells, np.where(open_cells, sums, 0.0), released
-
-
-def _two_sided(released: Integers, rate: Fraction, facts: Facts) -> Both:
-    """Return the two views of counts with two-sided noise."""
-    levels = _levels(released, np.ones(released.size, bool), rate, facts)
-    return levels, levels + _restored(released - levels, released, rate, facts)
+    return cells, base + _restored(released, base, open_cells, rate, facts, sums_matter), released
 
 
 def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) -> Integers:
@@ -112,12 +110,17 @@ def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) ->
     return smooth_part(released, part, rate, shape=facts.shape, plain_price=PLAIN_PRICE)
 
 
-def _restored(lost: Integers, released: Integers, rate: Fraction, facts: Facts) -> Floats:
-    """Return what smoothing took from sums, as far as it is no noise."""
-    few = float(released.sum()) * float(rate) < FEW * sqrt(released.size)
+def _restored(
+    released: Integers, levels: Integers, part: Booleans, rate: Fraction, facts: Facts, sums_matter: bool
+) -> Floats:
+    """Return what levelling took from sums over a part of the cells, as far as it is no noise; else 0."""
+    few = float(released[part].sum()) * float(rate) < FEW * sqrt(part.sum())
     least = KEPT_OF_FEW if few else sqrt(2)
-    numbers = lost.reshape(facts.shape).astype(np.float64)
-    return restore(numbers, _deviation(rate), least=least).reshape(-1)
+    # Without the values that have no cell of the part: what is given back to those would be lost.
+    kept, found = lines_of(part, facts.shape), np.zeros(facts.shape)
+    lost = (released - levels).astype(np.float64).reshape(facts.shape)[kept]
+    found[kept] = restore(lost, _deviation(rate), least=least, total=sums_matter)
+    return np.where(part, found.reshape(-1), 0.0)
 
 
 def _mean(rate: Fraction) -> float:

@@ -171,7 +171,7 @@ def _smoothed(what: str, rate: Fraction, cells: int) -> list[str]:
     least, lone = math.ceil(LEAST_LEVEL / rate), math.ceil(lone_count(cells, rate))
     return [
         f"smoothing may then move a cell further: it gives neighbouring {what} one level",
-        f"it sets levels below {least:,} to 0",
+        f"it sets levels below {least:,} to 0, unless nothing else is left",
         f"it may set to 0 {what} below about {lone:,} that stand alone",
     ]
 
