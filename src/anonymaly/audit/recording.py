@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 
 # What a method adds noise to, or chooses by, is data by its nature: only its shape must not depend on rows.
 DATA_ARGUMENTS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"add_two_sided_geometric": frozenset({"counts"}), "choose": frozenset({"utilities", "valid"})}
+    {
+        "add_two_sided_geometric": frozenset({"counts"}),
+        "deciding_numbers": frozenset({"counts"}),
+        "choose": frozenset({"utilities", "valid"}),
+    }
 )
 # What later calls of a stage depend on: its proof composes them, so given the same choice they must be alike.
-CHOICES = frozenset({"partition"})
+CHOICES = frozenset({"partition", "deciding_numbers"})
 _READERS = ("to_pyarrow", "to_pyarrow_batches", "to_pandas", "to_polars", "execute")
 _STATEMENTS = ("compile", "raw_sql")
 _MEMORY_TABLE = re.compile(r"ibis_\w*memtable_\w+")

@@ -154,6 +154,16 @@ class Noise:
             raise OverflowError(IMPOSSIBLE_DRAW)
         return counts + noise
 
+    def deciding_numbers(self, counts: npt.ArrayLike, rate: Fraction) -> Integers:
+        """Do the same to numbers that decide what is drawn next: an audit goes on from what they are.
+
+        Examples
+        --------
+        >>> Noise.seeded(3).deciding_numbers([10, 0], Fraction(1)).tolist()
+        [9, -1]
+        """
+        return self.add_two_sided_geometric(counts, rate)
+
     @overload
     def bernoulli_exp(self, rate: Fraction, size: None = None) -> bool: ...
 

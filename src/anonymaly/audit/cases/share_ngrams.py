@@ -300,7 +300,7 @@ def _of_dataset(kind: type[Dataset], **options: Any) -> Case:
 SHARE_NGRAMS_CASES: tuple[ListedCase, ...] = tuple(
     ListedCase(
         partial(ngrams_case, adjacency=adjacency, policy=policy),
-        samples=4_500,
+        samples=6_500,
         thorough_samples=40_000,
         fit_samples=1_000,
         thorough_fit_samples=20_000,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -177,13 +177,15 @@ def _outcome(table: Any, domain: Domain) -> Opened:
     return Opened("an answer", Counter(map(repr, collect(view)["x"].to_pylist())))
 
 
-def _guessed(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
+def _guessed(source: Any, kept: Sequence[str], opaque: Container[str]) -> tuple[pa.Table, dict[str, str]]:
     return pa.Table.from_pandas(source[list(kept)], preserve_index=False), {}
 
 
-def _typed_by_values(source: Any, kept: Sequence[str]) -> tuple[pa.Table, dict[str, str]]:
+def _typed_by_values(
+    source: Any, kept: Sequence[str], opaque: Container[str]
+) -> tuple[pa.Table, dict[str, str]]:
     """Take the type that pandas made up for one that was meant, unless there is no value at all."""
-    table, loose = _FROM_PANDAS(source, kept)
+    table, loose = _FROM_PANDAS(source, kept, opaque)
     empty = {name for name in kept if table[name].null_count == len(table)}
     return table, {name: kind for name, kind in loose.items() if kind == "object" or name in empty}
 

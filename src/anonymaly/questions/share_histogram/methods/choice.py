@@ -47,7 +47,7 @@ def _chosen(
     sensitive, plain = every - non_sensitive, facts.plain
     if plain is None:
         numbers = np.array([sensitive.sum(), non_sensitive.sum()])
-        first, second = map(int, noise.add_two_sided_geometric(numbers, rates["numbers"]))
+        first, second = map(int, noise.deciding_numbers(numbers, rates["numbers"]))
         dense = (first + second) * rates["two_sided"] >= every.size
         plain = dense and (sums_matter or first >= MOSTLY * (first + second))
     if plain:
