@@ -100,7 +100,9 @@ def test_nan_and_infinity_are_null_in_the_view(kind: Any) -> None:
     frame = pd.DataFrame({"a": values, "b": values})
     dataset = Dataset(frame, name="x", columns={"a": Interval(0, 1), "b": Opaque()})
     expected = [1.5, None, None, None, 0]
-    assert dataset.table.to_pyarrow().to_pydict() == {"a": expected, "b": expected}
+    # Types of numpy's own say too little: what they hold is text, as it would be beside a word.
+    opaque = expected if kind == "Float64" else ["1.5", None, "inf", "-inf", "0"]
+    assert dataset.table.to_pyarrow().to_pydict() == {"a": expected, "b": opaque}
 
 
 def test_values_out_of_the_domain_are_seen_as_they_are() -> None:
