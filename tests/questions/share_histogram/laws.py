@@ -56,6 +56,8 @@ class Enumerated:
         drawn: Integers = np.array(self._take(vectors(two_sided_masses(float(rate)), len(counts))), np.int64)
         return counts + drawn
 
+    deciding_numbers = add_two_sided_geometric
+
     def thin(self, counts: Integers, probability: ExactProbability) -> Integers:
         kept = [
             [(k, float(stats.binom.pmf(k, int(n), float(probability)))) for k in range(int(n) + 1)]

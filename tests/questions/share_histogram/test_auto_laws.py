@@ -108,7 +108,7 @@ def _numbers(table: Table, rates: Rates) -> Law:
         def __init__(self, noise: Enumerated) -> None:
             self.noise, self.seen = noise, np.zeros(0, np.int64)
 
-        def add_two_sided_geometric(self, counts: Integers, rate: Fraction) -> Integers:
+        def deciding_numbers(self, counts: Integers, rate: Fraction) -> Integers:
             self.seen = self.noise.add_two_sided_geometric(counts, rate)
             raise Asked
 

@@ -109,14 +109,14 @@ def test_two_views_of_an_answer_are_summed_alike_from_every_side() -> None:
         assert value.range(age=edges).estimate == pytest.approx(array[:, first:last].sum())
 
 
-def test_the_sum_of_all_cells_is_right_on_average_where_sums_matter_however_few_records_there_are() -> None:
+def test_the_sum_of_all_cells_is_right_on_average_where_totals_matter_however_few_records_there_are() -> None:
     # Fewer than the noise of all cells together, and a number of cells that is no power of two.
     every = np.zeros(100, np.int64)
     every[:30] = 15
-    rates = CHOOSING["ranges"].rates(10**8, adjacency="add_remove", bins=every.size)
+    rates = CHOOSING["totals"].rates(10**8, adjacency="add_remove", bins=every.size)
     facts = Facts(every.shape, plain=False)
     found = [
-        CHOOSING["ranges"].views(every, 0 * every, rates=rates, noise=Noise.seeded(seed), facts=facts).sums
+        CHOOSING["totals"].views(every, 0 * every, rates=rates, noise=Noise.seeded(seed), facts=facts).sums
         for seed in range(200)
     ]
     totals = np.array([view.sum() for view in found if view is not None])
@@ -139,7 +139,7 @@ def test_what_is_given_back_to_sums_goes_to_no_cell_that_the_policys_text_decide
     every = np.full(256, 3, np.int64)
     harmless = np.arange(256) % 2 == 0
     part = np.where(harmless, every, 0)
-    method = CHOOSING["ranges"]
+    method = CHOOSING["totals"]
     rates = method.rates(5 * 10**8, adjacency="add_remove", bins=every.size)
     facts = Facts(every.shape, harmless, plain=False)
     found = [

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anonymaly.questions.share_histogram.query import ShareHistogram
 
 AUTO = "auto"
-AIMS = {None: "cells", "cells": "cells", "totals": "ranges", "ranges": "ranges"}  # one for each rule
+USUAL_AIM = "cells"
 MOST_EDGES = 10_000  # of one column: the ledger keeps the question, edges and all
 
 
@@ -103,8 +103,8 @@ def bind(query: ShareHistogram, declaration: Declaration) -> ShareHistogramBindi
             next_step=f"Cite a declared policy, or use a method that protects everyone: {free}.",
         )
     rates, facts = _plan(query, method, by, cited, declaration)
-    # Written down where it is not what auto does without a word, and as one word for each rule.
-    matters = "ranges" if AIMS[query.matters] == "ranges" else None
+    # Written down where it is not what auto does without a word.
+    matters = None if query.matters == USUAL_AIM else query.matters
     text = None if cited is None else cited.text
     return ShareHistogramBinding(
         query=query.model_copy(update={"policy": text, "matters": matters}),
@@ -139,7 +139,7 @@ def _plan(
         cells=cells,
         rows=declaration.about_rows,
         decided=harmless is not None,
-        ranges=AIMS[query.matters] == "ranges",
+        ranges=query.matters not in (None, USUAL_AIM),
     )
     facts = Facts(facts.shape, harmless, plain)
     if plain is None:
@@ -181,7 +181,7 @@ def _method(query: ShareHistogram) -> HistogramMethod:
             next_step=f"{guess(query.method, METHODS)}Methods: {', '.join(METHODS)}.",
         )
     if query.method == AUTO:
-        return CHOOSING[AIMS[query.matters]]
+        return CHOOSING[query.matters or USUAL_AIM]
     if query.matters is not None:
         raise InputError(
             f"is what auto chooses by, and the method is {query.method}",

@@ -59,7 +59,11 @@ METHODS: Mapping[str, HistogramMethod] = MappingProxyType(
 )  # fmt: skip
 # What `auto` is by what matters to whoever asks.
 CHOOSING: Mapping[str, HistogramMethod] = MappingProxyType(
-    {"cells": METHODS["auto"], "ranges": replace(METHODS["auto"], function="auto_ranges")}
+    {
+        "cells": METHODS["auto"],
+        "totals": replace(METHODS["auto"], function="auto_totals"),
+        "ranges": replace(METHODS["auto"], function="auto_ranges"),
+    }
 )
 # What `auto` was in the first versions: charges of then are still answered by it.
 BEFORE = HistogramMethod(

@@ -41,8 +41,22 @@ def auto_ranges(
     return _chosen(every, non_sensitive, rates, noise, facts, sums_matter=True)
 
 
+def auto_totals(
+    every: Integers, non_sensitive: Integers, *, rates: Rates, noise: Noise, facts: Facts
+) -> Views:
+    """Return the same with a sum of all cells that is right on average, at more noise in sums of some."""
+    return _chosen(every, non_sensitive, rates, noise, facts, sums_matter=True, total=True)
+
+
 def _chosen(
-    every: Integers, non_sensitive: Integers, rates: Rates, noise: Noise, facts: Facts, *, sums_matter: bool
+    every: Integers,
+    non_sensitive: Integers,
+    rates: Rates,
+    noise: Noise,
+    facts: Facts,
+    *,
+    sums_matter: bool,
+    total: bool = False,
 ) -> Views:
     sensitive, plain = every - non_sensitive, facts.plain
     if plain is None:
@@ -54,12 +68,10 @@ def _chosen(
         released = noise.add_two_sided_geometric(every, rates["two_sided"])
         whole = np.ones(released.size, bool)
         levels = _levels(released, whole, rates["two_sided"], facts)
-        lost = _restored(released, levels, whole, rates["two_sided"], facts, sums_matter)
+        lost = _restored(released, levels, whole, rates["two_sided"], facts, total)
         return _views(levels, levels + lost, released)
     harmless = _one_sided(non_sensitive, rates["one_sided"], noise)
-    cells, sums, released = _sensitive(
-        sensitive, harmless[0] > 0, rates["two_sided"], noise, facts, sums_matter
-    )
+    cells, sums, released = _sensitive(sensitive, harmless[0] > 0, rates["two_sided"], noise, facts, total)
     return _views(harmless[0] + cells, harmless[1] + sums, released)
 
 
@@ -79,7 +91,7 @@ def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
 
 
 def _sensitive(
-    sensitive: Integers, seen: Booleans, rate: Fraction, noise: Noise, facts: Facts, sums_matter: bool
+    sensitive: Integers, seen: Booleans, rate: Fraction, noise: Noise, facts: Facts, total: bool
 ) -> tuple[Integers, Floats, Integers]:
     """Return the two views of the sensitive records, and the counts with noise that they are made of.
 
@@ -100,7 +112,7 @@ def _sensitive(
     base = cells.copy()
     if seen.any():
         base[seen] = smooth(released[seen], rate, price=PLAIN_PRICE)
-    return cells, base + _restored(released, base, open_cells, rate, facts, sums_matter), released
+    return cells, base + _restored(released, base, open_cells, rate, facts, total), released
 
 
 def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) -> Integers:
@@ -111,7 +123,7 @@ def _levels(released: Integers, part: Booleans, rate: Fraction, facts: Facts) ->
 
 
 def _restored(
-    released: Integers, levels: Integers, part: Booleans, rate: Fraction, facts: Facts, sums_matter: bool
+    released: Integers, levels: Integers, part: Booleans, rate: Fraction, facts: Facts, total: bool
 ) -> Floats:
     """Return what levelling took from sums over a part of the cells, as far as it is no noise; else 0."""
     few = float(released[part].sum()) * float(rate) < FEW * sqrt(part.sum())
@@ -119,7 +131,7 @@ def _restored(
     # Without the values that have no cell of the part: what is given back to those would be lost.
     kept, found = lines_of(part, facts.shape), np.zeros(facts.shape)
     lost = (released - levels).astype(np.float64).reshape(facts.shape)[kept]
-    found[kept] = restore(lost, _deviation(rate), least=least, total=sums_matter)
+    found[kept] = restore(lost, _deviation(rate), least=least, total=total)
     return np.where(part, found.reshape(-1), 0.0)
 
 
