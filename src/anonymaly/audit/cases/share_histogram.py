@@ -156,9 +156,9 @@ def _exact_sums(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -
 
 
 def _shown_numbers(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:
-    """Choose by the number of records as it is: here, a method that shows nothing of fewer than two."""
+    """Choose by the numbers of records as they are: here, one method more than a certain number."""
     drawn = bound.method.run(cells.every, cells.non_sensitive, rates=bound.rates, noise=noise)
-    return drawn * 0 if int(cells.every.sum()) < 2 else drawn
+    return drawn * 0 if int((cells.every - cells.non_sensitive).sum()) < 1 else drawn
 
 
 def _harmless_beyond(cells: CellCounts, bound: ShareHistogramBinding, noise: Noise) -> Any:

@@ -46,6 +46,7 @@ DRAWS: Mapping[str, Callable[[Noise], Any]] = {
     "two_sided_geometric": lambda noise: noise.two_sided_geometric(_HALF, 100),
     "one_sided_geometric": lambda noise: noise.one_sided_geometric(_HALF, 100),
     "add_two_sided_geometric": lambda noise: noise.add_two_sided_geometric(_ZEROS, _HALF),
+    "deciding_numbers": lambda noise: noise.deciding_numbers(_ZEROS, _HALF),
     "bernoulli_exp": lambda noise: noise.bernoulli_exp(_HALF, 100),
     "bernoulli": lambda noise: noise.bernoulli(_HALF, 100),
     "uniform": lambda noise: noise.uniform(2**63, 10),
