@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pytest
 
 from anonymaly.core import compiled, forks
@@ -20,6 +22,7 @@ from anonymaly.engine.turns import one_at_a_time, take_turn
 from anonymaly.ledger import anchor
 from anonymaly.ledger.session import open_sessions
 from anonymaly.stream import Sensor
+from tests.children import in_child
 from tests.stream.protocol.parties import ROOM
 
 HANGS = 60  # seconds after which a child that waits for ever is killed
@@ -178,3 +181,18 @@ def test_all_locks_of_a_child_are_free_though_nothing_was_waited_for(
 
 def _no_memory() -> None:
     raise MemoryError
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_does_not_close_the_engine_that_its_parent_left_to_the_collector() -> None:
+    connection = ibis.duckdb.connect(threads=4)
+    connection.raw_sql("CREATE TABLE t AS SELECT range AS i FROM range(1000000)")
+    connection.raw_sql("SELECT sum(i % 7) FROM t").fetchall()  # starts its threads
+    gc.disable()
+    try:
+        ring: list[Any] = [connection]
+        ring.append(ring)
+        del ring, connection
+        assert in_child(gc.collect)
+    finally:
+        gc.enable()

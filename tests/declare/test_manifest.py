@@ -413,3 +413,47 @@ def test_a_file_declares_its_account_without_its_source(tmp_path: Path) -> None:
     assert declared.digest() != dataset.declaration.digest()
     with pytest.raises(InputError, match=r"rules\.adults: there is no declared column 'consent'"):
         Manifest.load(write(tmp_path, FULL.replace("consent: {", "agrees: {"))).declaration()
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("postgresql://ada:geheim@db.example/clinic", "postgresql://ada:***@db.example/clinic"),
+        ("postgresql+psycopg://ada:ge%40heim@db/c?sslmode=require", "ada:***@db/c?sslmode=require"),
+        ("postgresql://ada@db/c?password=geheim&port=1", "ada@db/c?password=***&port=1"),
+        ("host=db dbname=c password='ge heim' user=ada", "host=db dbname=c password=*** user=ada"),
+        ("postgresql://ada:${CLINIC}@db/c", "postgresql://ada:***@db/c"),
+        # To libpq, # and ? may be in a password; / and @ may not, and are written all the same.
+        ("postgresql://ada:ge#heim@db/c", "postgresql://ada:***@db/c"),
+        ("postgresql://ada:ge?heim@db/c", "postgresql://ada:***@db/c"),
+        ("postgresql://ada:ge/heim@db/c", "postgresql://ada:***@db/c"),
+        ("postgresql://ada:ge@heim@db/c", "postgresql://ada:***@db/c"),
+        ("postgresql:/ada:geheim@db/c", "postgresql:/ada:***@db/c"),
+        ("dbname=c password=ge&heim", "dbname=c password=***"),
+        ("sc://db:15002/;token=geheim", "sc://db:15002/;token=***"),
+    ],
+)
+def test_a_password_is_not_in_the_representation_of_a_manifest(source: str, shown: str) -> None:
+    columns = {"age": {"type": "interval", "low": 0, "high": 1}}
+    manifest = Manifest.from_dict({"name": "x", "source": source, "ledger": source, "columns": columns})
+    assert shown in repr(manifest)
+    for text in (repr(manifest), str(manifest)):
+        assert "heim" not in text
+    assert manifest.source == source
+
+
+def test_a_variable_that_is_missing_is_named_and_a_ledger_may_have_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"age": {"type": "interval", "low": 0, "high": 1}}
+    given = {"name": "x", "source": "${FOLDER}/x.csv", "ledger": "${FOLDER}/x.ledger", "columns": columns}
+    manifest = Manifest.from_dict(given)
+    monkeypatch.delenv("FOLDER", raising=False)
+    for field, read in (("source", manifest.dataset), ("ledger", manifest.ledger_location)):
+        with pytest.raises(ManifestError, match=f"{field}: the environment has no FOLDER. Set FOLDER"):
+            read(tmp_path)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "x.csv").write_text("age\n1\n")
+    monkeypatch.setenv("FOLDER", "here")
+    assert manifest.dataset(tmp_path).check()[0].problem is None
+    assert manifest.ledger_location(tmp_path) == str(tmp_path / "here" / "x.ledger")

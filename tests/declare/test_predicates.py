@@ -4,6 +4,7 @@ from __future__ import annotations
 import itertools
 import math
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import ibis
@@ -12,7 +13,7 @@ import polars as pl
 import psycopg
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anonymaly.declare.dataset import Dataset
@@ -33,6 +34,7 @@ from anonymaly.declare.readings import matches, non_sensitive
 from anonymaly.declare.rules import Policy
 from anonymaly.engine.statements import collect
 from tests.declare.trees import COLUMNS, MOMENTS, WARDS, tables, trees
+from tests.places import in_spark
 
 untimed = settings(deadline=None)
 
@@ -128,6 +130,23 @@ def test_python_and_postgresql_judge_alike(
     found = verdicts(dataset, tree)
     dataset.table.get_backend().disconnect()
     assert found == [tree.evaluate(record) for record in rows]
+
+
+# Each example takes a second, so that none is made smaller.
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.generate],
+)
+@given(rows=tables, tree=trees)
+def test_python_and_spark_judge_alike(
+    spark: Any, tmp_path: Path, rows: list[dict[str, Any]], tree: Predicate
+) -> None:
+    table = pa.Table.from_pylist(numbered(rows), schema=TYPES)
+    dataset = declare(**in_spark(table, spark, tmp_path))
+    assert verdicts(dataset, tree) == [tree.evaluate(record) for record in rows]
 
 
 @pytest.mark.parametrize("ward", WARDS)

@@ -105,6 +105,14 @@ def test_a_file_that_is_gone_is_not_ready(place: str, tmp_path: Path) -> None:
     assert said.value.field == "source"
 
 
+def test_whether_a_frame_of_spark_is_ready_does_not_depend_on_its_rows(spark: Any) -> None:
+    failing = spark.range(3).selectExpr("CAST(raise_error('a row was read') AS INT) AS age", "id")
+    dataset = Dataset(failing, name="x", columns=AGE, person="id", max_rows=1)
+    dataset.ready()
+    with pytest.raises(EngineFailure):
+        collect(dataset.table.age.sum())
+
+
 def test_whether_a_table_is_ready_does_not_depend_on_its_rows(postgres: str, tmp_path: Path) -> None:
     # A view whose every row fails shows whether a row is read.
     failing = "CREATE VIEW t AS SELECT CAST(1 AS DOUBLE PRECISION) / (age - age) AS age, id FROM ages"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import ibis
 import ibis.expr.types as ir
+
+from anonymaly.engine import lookup
 
 FOLDER = Path(__file__).parent / "snapshots"
 RENEW = bool(os.environ.get("RENEW_SNAPSHOTS"))
@@ -19,7 +20,7 @@ RENEW = bool(os.environ.get("RENEW_SNAPSHOTS"))
 def same_as_snapshot(engine: str, name: str, expression: ir.Expr, *, renew: bool = RENEW) -> None:
     """Compare the SQL of an expression on unbound tables with the file; no server is needed."""
     path = FOLDER / engine / f"{name}.sql"
-    sql = f"{ibis.to_sql(expression, dialect=engine)}\n"
+    sql = f"{lookup.named(engine).sql(expression)}\n"
     if renew:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(sql, "utf-8")

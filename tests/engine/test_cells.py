@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from anonymaly.audit.recording import recorded_statements
 from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Bins
+from anonymaly.engine import lookup
 from anonymaly.engine.cells import MOST_COMPARED, count_cells
 
 WARDS = Attribute("ward", ("A", "B", "ä"))
@@ -95,6 +96,20 @@ def test_postgresql_counts_what_plain_python_counts(
     connection.execute("TRUNCATE t")
     connection.cursor().executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", rows)
     assert counted(table, by) == naive(rows, by)
+
+
+def test_spark_counts_what_plain_python_counts(spark: Any) -> None:
+    ages_found = [None, -1.0, 0.0, -0.0, 17.75, 18.0, 64.5, 65.0, 119.9, 120.0, 121.0, 5e-324, 1.7e308]
+    wards, flags = ["A", "B", "ä", "a", "Z", "", None], [False, True, None]
+    rows: list[Row] = list(product(wards, ages_found, flags, flags))
+    frame = spark.createDataFrame(rows, "ward string, age double, consent boolean, judged boolean")
+    for data, axes in (
+        (rows, [[WARDS, MANY], [FEW, CONSENT]]),
+        ([], [[FEW, CONSENT]]),
+    ):
+        table = lookup.named("pyspark").open_source(frame if data else frame.limit(0), None)
+        for by in axes:
+            assert counted(table, by) == naive(data, by)
 
 
 def test_a_statement_does_not_grow_with_the_number_of_bins() -> None:

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Categories, Interval, Opaque
 from anonymaly.engine import files
+from anonymaly.engine.headers import common_header
+from anonymaly.engine.parquet import refuse_wide_files
 from anonymaly.engine.statements import collect
 from anonymaly.errors import InputError, SchemaError
 from tests.declare.tables import records
@@ -195,7 +197,8 @@ def test_a_file_whose_name_looks_like_a_pattern_is_read_alone(name: str, tmp_pat
         ("*.csv", "there is no file"),
         ("", "there is no file"),
         ("\0", "there is no file"),
-        (".", "is a folder"),
+        (".", "noending does not name a known format"),
+        ("empty", "is a folder without files"),
         ("t.xlsx", "does not name a known format"),
         ("noending", "does not name a known format"),
     ],
@@ -206,6 +209,7 @@ def test_a_path_that_is_no_table_is_refused(
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "t.xlsx", "x")
     write(tmp_path / "noending", "x")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=reason) as refused:
         Dataset(source, name="x", columns=AGE)
     assert refused.value.field == "source"
@@ -223,7 +227,7 @@ def test_a_file_of_too_many_columns_is_refused_by_its_first_line_or_its_footer(
         else:
             pq.write_table(pa.table({name: pa.array([], pa.float64()) for name in names}), path)
         if width == files.MOST_COLUMNS:
-            check = files.common_header if ending == "csv" else files.refuse_wide_files
+            check = common_header if ending == "csv" else refuse_wide_files
             check([str(path)])
     with pytest.raises(SchemaError, match="4,097 columns, and at most 4,096") as refused:
         Dataset(path, name="wide", columns={"c0": Interval(0, 1)}).check()

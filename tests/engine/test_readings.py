@@ -318,6 +318,14 @@ def test_what_people_write_is_read_alike_from_every_source(
     same(found(tmp_path / "t.csv", domain), expected(lines, domain), lines)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_what_people_write_is_read_alike_on_spark(name: str, spark: Any) -> None:
+    domain, _, samples = CASES[name]
+    # To Java, a line ends before these, and $ stands there as well.
+    texts = [*samples, None, *(f"{samples[0]}{end}" for end in "\u0085\u2028\u2029\r\n\0"), "1" * 100_000]
+    same(found(spark.createDataFrame(frame(texts)), domain), expected(texts, domain), texts)
+
+
 def mangled(letters: str, samples: list[str]) -> st.SearchStrategy[str]:
     """Texts of these letters, and samples with a piece replaced."""
 
@@ -428,6 +436,15 @@ def test_a_column_that_has_a_type_is_read_by_it(name: str, postgres: str) -> Non
         for row in table.to_pylist():
             connection.execute("INSERT INTO t VALUES (%s, %s)", [row["id"], row["c"]])
     same(found(postgres, domain, table="t"), meant, [None] * len(meant))
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_column_that_has_a_type_is_read_by_it_on_spark(name: str, spark: Any) -> None:
+    domain, values, meant = TYPED[name]
+    if isinstance(domain, Timestamps):
+        meant = [None if text is None else datetime.fromisoformat(str(text)) for text in meant]
+    frame = spark.createDataFrame(pa.table({"id": range(len(values)), "c": values}))
+    same(found(frame, domain), meant, [None] * len(meant))
 
 
 def test_infinite_moments_of_the_whole_world_are_null(postgres: str) -> None:

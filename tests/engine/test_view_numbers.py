@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -20,6 +21,7 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Domain, Interval, Opaque, Unbounded
 from anonymaly.engine.statements import collect
 from tests.engine.test_view_text import in_duckdb, in_postgresql
+from tests.places import Put
 
 NUMBER: dict[str, Domain] = {"c": Unbounded()}
 OPAQUE: dict[str, Domain] = {"c": Opaque()}
@@ -89,6 +91,21 @@ def test_a_decimal_of_duckdb_is_read_as_the_double_nearest_to_it(digits: int, tm
         *(f"INSERT INTO t VALUES ('{text}')" for text in texts),
     )
     assert read(**place) == sorted(map(float, texts))
+
+
+def test_a_decimal_of_any_engine_is_read_as_the_double_nearest_to_it(put: Put) -> None:
+    draw = Random(1)
+    numbers = [Decimal(draw.randrange(-(10**17), 10**17)).scaleb(-draw.randrange(18)) for _ in range(300)]
+    found = read(**put(pa.table({"c": pa.array([*numbers, None], pa.decimal128(38, 17))})))
+    assert found == [*sorted(float(number) for number in numbers), None]
+
+
+def test_no_number_of_any_engine_is_a_failure_and_there_is_one_zero(put: Put) -> None:
+    kept = [5e-324, 1e-310, -1.7976931348623157e308, 2.0**53 + 2, 0.1]
+    lost = [math.nan, math.inf, -math.inf, None]
+    found = read(**put(pa.table({"c": pa.array([*kept, *lost, -0.0, 0.0], pa.float64())})))
+    assert found == [*sorted([*kept, 0.0, 0.0]), *[None] * len(lost)]
+    assert all(map(is_zero, (value for value in found if value == 0)))
 
 
 ZEROS = [-0.0, 0.0, 1.0]

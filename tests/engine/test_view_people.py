@@ -104,6 +104,18 @@ def test_a_cut_person_keeps_the_same_rows_on_postgresql(postgres: str) -> None:
     assert kept(source=postgres, table="t") == EXPECTED
 
 
+def test_a_cut_person_keeps_the_same_rows_on_spark(spark: Any, tmp_path: Path) -> None:
+    pq.write_table(arrow(), tmp_path / "t.parquet")
+    assert kept(source=spark.read.parquet(str(tmp_path / "t.parquet"))) == EXPECTED
+
+
+def test_a_collation_of_spark_does_not_make_two_persons_one(spark: Any) -> None:
+    rows = "('a', 1), ('A', 1), ('a ', 1), ('á', 1), ('a', 2), (NULL, 1), (NULL, 1)"
+    for collation in ("UTF8_LCASE", "UNICODE_CI_AI", "UTF8_BINARY_RTRIM"):
+        frame = spark.sql(f"SELECT who COLLATE {collation} AS who, c FROM VALUES {rows} AS t(who, c)")
+        assert ids({"source": frame}) == 6
+
+
 def test_text_is_ordered_by_its_bytes_where_a_database_has_an_order_of_its_own(postgres: str) -> None:
     # No server here has an order in which é comes before f; that bytes are compared shows in their type.
     view = Dataset(

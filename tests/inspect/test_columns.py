@@ -6,6 +6,8 @@ from __future__ import annotations
 import dataclasses
 import html.parser
 import json
+import math
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +92,7 @@ def test_a_declared_reading_mends_what_was_lost(messy: am.Dataset) -> None:
         "consent": am.Flag(read=am.Reading(nulls=["maybe"])),
         "note": am.Opaque(),
     }
-    mended = am.Dataset(str(messy._source._source), name="messy", columns=read)
+    mended = am.Dataset(str(messy._source._place.path), name="messy", columns=read)
     found = _by_name(am.inspect.columns(mended))
     assert {name: _numbers(column) for name, column in found.items()} == {
         "Date of birth": (5, 0, 0, 0, 0),
@@ -129,7 +131,7 @@ def test_persons_beyond_max_rows_and_the_rows_that_are_cut_are_counted(messy: am
         "rows_cut": 1,
         "rows_without_person": 1,
     }
-    alone = am.Dataset(str(messy._source._source), name="messy", columns=COLUMNS)
+    alone = am.Dataset(str(messy._source._place.path), name="messy", columns=COLUMNS)
     assert am.inspect.columns(alone).persons is None
 
 
@@ -234,18 +236,31 @@ def test_every_source_is_looked_at_alike(tmp_path: Path, postgres: str) -> None:
         "polars": {"source": polars.from_arrow(frame)},
     }
     for kind, source in sources.items():
-        declared = am.Dataset(name="t", columns=TYPED, person="id", max_rows=2, **source)
-        found = am.inspect.columns(declared)
-        numbers = {name: _numbers(column) for name, column in _by_name(found).items()}
-        expected = dict(EXPECTED)
-        if kind in ("polars", "parquet"):  # which cannot hold such a moment
-            expected["seen"] = numbers["seen"]
-            assert numbers["seen"][0] == 1
-        assert numbers == expected, kind
-        assert found.persons is not None
-        assert (found.persons.persons, found.persons.persons_beyond, found.persons.rows_cut) == (1, 1, 1)
-        assert [item.text for item in _by_name(found)["ward"].spellings] == ["b"], kind
-        assert {use.question: use.rows for use in found.usable}["share-histogram or explain"] == 1
+        _looked_alike(kind, source)
+
+
+def test_a_frame_of_spark_is_looked_at_alike(spark: Any) -> None:
+    rows = [
+        (1.0, 1, "A", True, datetime(2021, 1, 1), 1), (1000.0, 2, "B", False, datetime(1999, 1, 1), 1),
+        (math.inf, 3, "b", True, None, 1), (None,) * 6,
+    ]  # fmt: skip
+    kinds = "number double, code int, ward string, flag boolean, seen timestamp_ntz, id int"
+    _looked_alike("pyspark", {"source": spark.createDataFrame(rows, kinds)})
+
+
+def _looked_alike(kind: str, source: dict[str, Any]) -> None:
+    declared = am.Dataset(name="t", columns=TYPED, person="id", max_rows=2, **source)
+    found = am.inspect.columns(declared)
+    numbers = {name: _numbers(column) for name, column in _by_name(found).items()}
+    expected = dict(EXPECTED)
+    if kind in ("polars", "parquet", "pyspark"):  # which cannot hold such a moment
+        expected["seen"] = numbers["seen"]
+        assert numbers["seen"][0] == 1
+    assert numbers == expected, kind
+    assert found.persons is not None
+    assert (found.persons.persons, found.persons.persons_beyond, found.persons.rows_cut) == (1, 1, 1)
+    assert [item.text for item in _by_name(found)["ward"].spellings] == ["b"], kind
+    assert {use.question: use.rows for use in found.usable}["share-histogram or explain"] == 1
 
 
 def test_a_look_reads_a_table_by_two_statements(monkeypatch: pytest.MonkeyPatch) -> None:

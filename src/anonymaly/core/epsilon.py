@@ -38,6 +38,17 @@ def _read(value: Number) -> Decimal:
     return Decimal(text)
 
 
+def read_amount(text: str) -> int:
+    """Read what `to_text` wrote of an amount, which may be nothing, as integer nano-ε.
+
+    Examples
+    --------
+    >>> read_amount("0"), read_amount("0.25")
+    (0, 250000000)
+    """
+    return int(Decimal(text) * NANO)
+
+
 def to_nano(value: Number, *, field: str = "epsilon", largest: int = LARGEST) -> int:
     """Read a privacy loss of at most ``largest`` as integer nano-ε, or raise an error that says why not.
 

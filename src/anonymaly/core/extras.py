@@ -14,9 +14,13 @@ from anonymaly.errors import ExtraMissing
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "audit": ("scipy",),
     "broker": ("amqtt",),
+    "client": ("httpx",),
     "estimators": ("sklearn",),
+    "lake": ("deltalake", "pyiceberg"),
     "postgres": ("psycopg",),
     "report": ("altair", "vl_convert"),
+    "server": ("fastapi", "uvicorn"),
+    "spark": ("pyspark",),
     "stream": ("aiomqtt", "cryptography", "scipy"),
 }
 _INSTALLED_AS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}

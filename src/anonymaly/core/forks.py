@@ -8,6 +8,7 @@ function meanwhile, one at the ledger may move its anchor, and nobody else holds
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -74,6 +75,9 @@ def _in_parent() -> None:
 def _in_child() -> None:
     # All of them, whatever was taken: what waited may have failed, and the child must not wait for ever.
     global _one_fork  # noqa: PLW0603
+    # What the parent left for its collector may be an engine: to close it, the child would end threads that
+    # it does not have, and die of it.
+    gc.freeze()
     _taken.clear()
     for place in reversed(ORDER):
         if place in _hooks:

@@ -24,6 +24,19 @@ class Attribute:
     values: tuple[Label, ...]
     bins: Bins | None = None
 
+    @classmethod
+    def of_dict(cls, data: Mapping[str, Any]) -> Attribute:
+        """Read a column from plain data."""
+        return cls(data["column"], tuple(data["values"]), data["bins"] and Bins.read(data["bins"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as plain data; ``of_dict`` reads it back."""
+        return {
+            "column": self.column,
+            "values": list(self.values),
+            "bins": None if self.bins is None else self.bins.to_dict(),
+        }
+
     @property
     def edges(self) -> tuple[float, ...] | None:
         """The edges of a binned column; None for any other."""

@@ -15,8 +15,10 @@ from anonymaly.declare.publication import Publication, WholePersons
 from anonymaly.declare.rules import Policy, Rule
 from anonymaly.engine import lookup
 from anonymaly.engine.encodings import read_text_file
+from anonymaly.engine.limits import read_limits
+from anonymaly.engine.places.accept import same_wherever
 from anonymaly.engine.reading import Reading
-from anonymaly.engine.source import Source, same_wherever
+from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
 
@@ -40,8 +42,8 @@ class Dataset:
     Parameters
     ----------
     source : path, frame, Ibis table or database URL
-        CSV or Parquet path (globs too), pandas, polars or pyarrow table, Ibis table, DuckDB file or
-        database URL (both with ``table``).
+        CSV or Parquet path (globs and folders too), Delta or Iceberg table, pandas, polars, pyarrow or Spark
+        frame, Ibis table; DuckDB file, database URL or Spark session (these three with ``table``).
     name : str
         The account's name: one budget, whatever the version.
     columns : mapping
@@ -49,7 +51,7 @@ class Dataset:
     version : str
         Which state of the table this is. It changes fingerprints, never the budget.
     table : str, optional
-        The table inside a database.
+        The table inside a database; ``schema.table`` in another schema.
     key : str, optional
         A column by which the owner picks out rows.
     rules : mapping or "any"
@@ -71,6 +73,10 @@ class Dataset:
         utf-16) and ``delimiter``.
     rows : int, optional
         About how many rows the table has, if that is public. It is part of the declaration.
+    memory : str, optional
+        How much memory the embedded engine may take, as ``"4GB"``; beyond it, it writes to a private folder.
+    threads : int, optional
+        How many cores it may use.
     stand_in : path, frame or Ibis table, optional
         A public table with the same columns, for rehearsals; without one, rows are invented for them.
 
@@ -102,6 +108,8 @@ class Dataset:
         reading: Reading | None = None,
         file: Mapping[str, str] | None = None,
         rows: int | None = None,
+        memory: str | None = None,
+        threads: int | None = None,
         stand_in: Any = None,
     ) -> None:
         self.stand_in = same_wherever(stand_in)  # rehearsals open it, from whatever folder
@@ -133,6 +141,7 @@ class Dataset:
             line_breaks=line_breaks,
             file=read_text_file(file, field="file"),
             opaque=[name for name, domain in self._columns.items() if domain.kind == "opaque"],
+            limits=read_limits(memory, threads),
         )
 
     @property
@@ -205,8 +214,10 @@ class Dataset:
     def ready(self, policy: Policy | Publication | WholePersons | None = None) -> ir.Table:
         """Return the view for a question, once connection, permission and columns are checked; reads no rows.
 
-        A lost connection is opened again. What is still wrong is reported before anything is charged.
+        A lost connection is opened again, and so are files, and versions of a table, that are others now.
+        What is still wrong is reported before anything is charged.
         """
+        self._source.renew()
         for _ in range(2):
             view = self.view(policy)
             try:
@@ -217,13 +228,9 @@ class Dataset:
             else:
                 return view
             self._source.reopen()
+        problem, advice = lookup.of(view).why_unreadable(kind)
         # Raised outside the handler, so that not even the error's context holds the engine's own words.
-        raise SchemaError(
-            f"the table cannot be read ({kind})",
-            field="source",
-            next_step="Check that it is still there, that the database is reachable, and that its user may "
-            "SELECT the declared columns.",
-        )
+        raise SchemaError(problem, field="source", next_step=advice)
 
     def with_adjacency(self, adjacency: Adjacency) -> Declaration:
         """Return the declaration as an account in this adjacency sees it."""

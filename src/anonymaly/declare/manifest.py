@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,7 @@ from anonymaly.core.value import Value, added
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.value_files import with_values
+from anonymaly.engine.addresses import is_address, with_variables, without_password
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
@@ -37,9 +39,12 @@ class Manifest(Value):
     version: str = "1"
     """Which state of the table this is. It changes fingerprints, never the budget."""
     source: StrictStr
-    """A CSV or Parquet path (globs too), a DuckDB file or a database URL; the last two with table."""
+    """A CSV or Parquet path, glob or folder, a Delta or Iceberg table; with table a database's URL or file.
+
+    ``${NAME}`` stands for a variable of the environment.
+    """
     table: StrictStr | None = None
-    """The table inside a database."""
+    """The table inside a database; schema.table in another schema."""
     key: StrictStr | None = None
     """A column by which the owner picks out rows."""
     person: StrictStr | None = None
@@ -78,6 +83,10 @@ class Manifest(Value):
     """The encoding and delimiter of a text file, such as {encoding: latin-1, delimiter: ;}."""
     rows: StrictInt | None = added(None)
     """About how many rows the table has, if that is public."""
+    memory: StrictStr | None = added(None)
+    """How much memory the embedded engine may take, such as 4GB; beyond it, it writes to a private folder."""
+    threads: StrictInt | None = added(None)
+    """How many cores the embedded engine may use; all of them without it."""
 
     @field_validator("version", mode="before")
     @classmethod
@@ -124,18 +133,21 @@ class Manifest(Value):
 
     def dataset(self, folder: Path) -> Dataset:
         """Return the dataset that the file declares; paths are relative to ``folder``."""
-        # Only what the owner wrote is a pattern, not the folder that the file happens to lie in.
-        pattern = glob.has_magic(self.source) and not (folder / self.source).exists()
-        place = Path(glob.escape(str(folder))) if pattern else folder
-        source = self.source if "://" in self.source else str(place / self.source)
         return Dataset(
-            source,
+            self.source_location(folder),
             table=self.table,
             line_breaks=self.line_breaks,
             file=self.file,
+            memory=self.memory,
+            threads=self.threads,
             stand_in=self.place(folder, self.stand_in),
             **self._declared(),
         )
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Show addresses without their passwords."""
+        for name, item in super().__repr_args__():
+            yield name, without_password(item) if isinstance(item, str) else item
 
     def _declared(self) -> dict[str, Any]:
         return {
@@ -152,9 +164,19 @@ class Manifest(Value):
             "rows": self.rows,
         }
 
+    def source_location(self, folder: Path) -> str:
+        """Return the table's address, or its path or pattern as seen from here."""
+        given = _with_variables(self.source, "source")
+        if is_address(given):
+            return given
+        # Only what the owner wrote is a pattern, not the folder that the file happens to lie in.
+        pattern = glob.has_magic(given) and not (folder / given).exists()
+        place = Path(glob.escape(str(folder))) if pattern else folder
+        return str(place / given)
+
     def ledger_location(self, folder: Path) -> str:
         """Return where the ledger is, as seen from here."""
-        return str(self.place(folder, self.ledger or f"{self.name}.ledger"))
+        return str(self.place(folder, _with_variables(self.ledger or f"{self.name}.ledger", "ledger")))
 
     def store_location(self, folder: Path) -> str:
         """Return where answers are kept, as seen from here."""
@@ -169,6 +191,14 @@ class Manifest(Value):
     def place(self, folder: Path, path: str | None) -> str | None:
         """Return a path or URL of the file as seen from here."""
         return path if path is None or "://" in path else str(folder / path)
+
+
+def _with_variables(text: str, field: str) -> str:
+    """Fill in ${NAME}, when it is needed and no earlier, so that a manifest never holds a password."""
+    try:
+        return with_variables(text, dict(os.environ), field=field)
+    except InputError as error:
+        raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
 TOO_DEEP = f"nested more than {DEEPEST} levels deep"

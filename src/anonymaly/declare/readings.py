@@ -33,7 +33,7 @@ from anonymaly.declare.rules import Policy
 from anonymaly.engine.arithmetic import exact
 from anonymaly.engine.columns import NON_SENSITIVE, PERSON
 from anonymaly.engine.engine import Engine
-from anonymaly.engine.view import numbered, truncate
+from anonymaly.engine.view import numbered, read_again, truncate
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -64,10 +64,17 @@ def judged_people(
 
     A person is sensitive if any of their rows is, including rows that are cut off.
     """
-    rows = _judged_rows(typed, declaration, policy)
     if declaration.person is None:
-        return rows
-    return truncate(rows, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+        return _judged_rows(typed, declaration, policy)
+    if not engine.is_local:
+        judged = _judged_rows(typed, declaration, policy)
+        return truncate(judged, declaration.kinds, declaration.rows, engine, NON_SENSITIVE)
+    # The same without a window, which would hold all rows: whoever has no row to be found is not sensitive.
+    rows = read_again(_judged_alone(typed, declaration, policy))
+    kept = truncate(rows, declaration.kinds, declaration.rows, engine, PERSON, NON_SENSITIVE)
+    found = rows.filter(rows[PERSON].notnull() & ~rows[NON_SENSITIVE])
+    sensitive = kept[PERSON].isin(found.select(PERSON).distinct()[PERSON]).fill_null(False)
+    return kept.mutate(**{NON_SENSITIVE: kept[NON_SENSITIVE] & ~sensitive}).drop(PERSON)
 
 
 def whole_people(
@@ -83,13 +90,18 @@ def whole_people(
 
 def _judged_rows(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
     """Return all rows, none cut off, with whether a policy calls whoever they are about non-sensitive."""
-    rows = typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
+    rows = _judged_alone(typed, declaration, policy)
     if declaration.person is None:
         return rows
     whole = rows[NON_SENSITIVE].all().over(ibis.window(group_by=PERSON))
     # A row without a person counts as a person of its own.
     own = ibis.ifelse(rows[PERSON].isnull(), rows[NON_SENSITIVE], whole)
     return rows.mutate(**{NON_SENSITIVE: own})
+
+
+def _judged_alone(typed: ir.Table, declaration: Declaration, policy: Policy | Publication) -> ir.Table:
+    """Return all rows with whether a policy calls each by itself non-sensitive."""
+    return typed.mutate(**{NON_SENSITIVE: non_sensitive(policy, typed, declaration.columns)})
 
 
 def non_sensitive(

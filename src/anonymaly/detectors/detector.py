@@ -44,6 +44,23 @@ class Detector(ABC):
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
         """Return whether the value at a position stands out among all of them, itself included."""
 
+    def is_outlier_among(
+        self, values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], position: int
+    ) -> bool:
+        """Return the same where each value is there as often as its count says.
+
+        A detector that can do without a list of all of them has its own way.
+
+        Examples
+        --------
+        >>> from anonymaly.detectors import DETECTORS
+        >>> values, counts = np.array([90, 3, 4, 5]), np.array([1, 400, 400, 200])
+        >>> DETECTORS["mad"].is_outlier_among(values, counts, 0)
+        True
+        """
+        before = int(counts[:position].sum())
+        return self.is_outlier(np.repeat(values, counts), before)
+
 
 def decimal(number: float) -> Fraction:
     """Return the decimal number that a parameter prints as, exactly.

@@ -38,20 +38,34 @@ class MedianAbsoluteDeviation(Detector):
 
     def is_outlier(self, values: npt.ArrayLike, position: int) -> bool:
         """Return whether the robust z-score of the value at a position is above the threshold."""
-        grid = on_grid(values)
+        return self._judge(on_grid(values), None, position)
+
+    def is_outlier_among(
+        self, values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], position: int
+    ) -> bool:
+        """Return the same where each value is there as often as its count says."""
+        return self._judge(on_grid(values), counts, position)
+
+    def _judge(
+        self, grid: npt.NDArray[np.int64], counts: npt.NDArray[np.int64] | None, position: int
+    ) -> bool:
         # V's own value as the origin keeps differences small; medians come doubled to stay whole numbers.
         distances = grid - place(grid, position)
         if len(distances) and int(np.abs(distances).max()) >= 1 << 60:
             raise ValueError("the values span more than 60 bits; round them to a coarser grid")
-        center = _doubled_median(distances)
-        deviation = _doubled_median(np.abs(2 * distances - center))
+        center = _doubled_median(distances, counts)
+        deviation = _doubled_median(np.abs(2 * distances - center), counts)
         if deviation == 0:
             return False
         return NORMAL_QUARTILE * 2 * abs(center) > decimal(self.threshold) * deviation
 
 
-def _doubled_median(values: npt.NDArray[np.int64]) -> int:
-    middle = len(values) // 2
-    below = (len(values) - 1) // 2
-    parted = np.partition(values, [below, middle])
-    return int(parted[below]) + int(parted[middle])
+def _doubled_median(values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64] | None) -> int:
+    number = len(values) if counts is None else int(counts.sum())
+    places = [(number - 1) // 2, number // 2]
+    if counts is None:
+        parted = np.partition(values, places)
+        return int(parted[places[0]]) + int(parted[places[1]])
+    order = np.argsort(values)
+    found = values[order[np.searchsorted(np.cumsum(counts[order]), places, side="right")]]
+    return int(found[0]) + int(found[1])

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anonymaly.core.arrays import Integers
-from anonymaly.engine.statements import collect_batches
+from anonymaly.engine import lookup
+from anonymaly.engine.statements import collect, collect_batches
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -64,10 +65,18 @@ def count_cells(
     met = {name: ibis.ifelse(condition, 1, 0) for name, condition in also.items()}
     placed = table.select(**keys, **met)
     placed = placed.filter(*(placed[name].notnull() for name in keys))
-    sums = {RECORDS: placed.count(), **{name: placed[name].sum() for name in met}}
     size = math.prod(len(axis.values) for axis in by)
-    cells = {name: np.zeros(size, np.int64) for name in sums}
-    for batch in collect_batches(placed.group_by(list(keys)).agg(**sums), ROWS):
+    cells = {name: np.zeros(size, np.int64) for name in (RECORDS, *met)}
+    sums = {RECORDS: placed.count(), **{name: placed[name].sum() for name in met}}
+    grouped = placed.group_by(list(keys)).agg(**sums)
+    if not any(_by_value(axis.edges) for axis in by):
+        batches = iter(collect(grouped).to_batches(ROWS))  # no more lines than cells
+    elif lookup.of(table).is_local:
+        # Of as many groups as there are values the engine holds each one; rows that pass by hold nothing.
+        batches = collect_batches(placed.mutate(**{RECORDS: 1}), ROWS)
+    else:
+        batches = collect_batches(grouped, ROWS)
+    for batch in batches:
         place, known = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
         for name, axis in zip(keys, by, strict=True):
             codes = _codes(batch.column(name), axis)
@@ -85,13 +94,13 @@ def _key(table: ir.Table, axis: CellColumn) -> ir.Value:
         inside, key = column.isin(list(axis.values)), column
     else:
         inside = column.between(float(edges[0]), float(edges[-1]))
-        # A statement with thousands of edges takes a minute to compile; then records are grouped by value.
+        # A statement with thousands of edges takes a minute to compile; then values are put into bins here.
         key = column if _by_value(edges) else _bin(column, edges, 0, len(edges) - 1)
     return ibis.cases((inside, key), else_=ibis.null(key.type()))
 
 
-def _by_value(edges: Sequence[float]) -> bool:
-    return len(edges) > MOST_COMPARED
+def _by_value(edges: Sequence[float] | None) -> bool:
+    return edges is not None and len(edges) > MOST_COMPARED
 
 
 def _bin(column: ir.Value, edges: Sequence[float], first: int, end: int) -> ir.IntegerValue:

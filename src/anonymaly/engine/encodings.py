@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import glob
-import gzip
 import hashlib
 import os
 from collections.abc import Callable, Sequence
@@ -19,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import field_validator
 
 from anonymaly.core.value import Value, added
-from anonymaly.engine import spill
+from anonymaly.engine import layouts, partition_links, spill
+from anonymaly.engine.files import open_unpacked, packing
 from anonymaly.errors import InputError
 
 Encoding = Literal["utf-8", "latin-1", "windows-1252", "utf-16"]
@@ -89,16 +89,17 @@ def in_utf_8(paths: Sequence[str], encoding: Encoding) -> list[str]:
 
 def _copy(path: str, encoding: Encoding) -> str:
     state = os.stat(path)
-    told_apart = f"{os.path.abspath(path)}\0{encoding}\0{state.st_mtime_ns}\0{state.st_size}"
+    told_apart = f"{os.path.abspath(path)}\0{encoding}\0{state.st_mtime_ns}\0{state.st_size}\0{state.st_ino}"
     # It goes when this process ends; like what the engine spills, only its owner can look into it.
     folder = spill.folder() / hashlib.sha256(told_apart.encode("utf-8", "surrogateescape")).hexdigest()
+    folder = folder.joinpath(*layouts.folders_of(path))  # whose names are columns
     name = Path(path).name
-    copy = folder / (name[: -len(".gz")] if name.lower().endswith(".gz") else name)
+    copy = folder / (name if packing(name) == "none" else Path(name).stem)
     if not copy.exists():
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = copy.with_name("unfinished")
         with (
-            gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as source,
+            open_unpacked(path) as source,
             unfinished.open("w", encoding="utf-8", newline="") as target,
         ):
             chunk = source.read(_CHUNK)
@@ -122,8 +123,8 @@ def _decoder(encoding: Encoding, start: bytes) -> Callable[[bytes, bool], str]:
 
 
 def exact_paths(files: Sequence[str]) -> list[str]:
-    """Return files with brackets and stars in their names escaped, so that they are not patterns."""
-    return [glob.escape(for_engine(file)) for file in files]
+    """Return files as the engine is to read them: brackets and stars in their names are no patterns."""
+    return [glob.escape(for_engine(partition_links.plainly(file))) for file in files]
 
 
 def for_engine(path: str) -> str:

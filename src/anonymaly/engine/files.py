@@ -1,39 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a path names, their kind, and the header of text files."""
+"""The files that a path names, their kind and how they are packed."""
 
 from __future__ import annotations
 
-import csv
 import glob
 import gzip
+import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
+from anonymaly.engine import layouts
 from anonymaly.errors import InputError, SchemaError
 
-FileKind = Literal["text", "parquet", "database"]
+FileKind = Literal["text", "parquet", "database", "delta", "iceberg"]
 KINDS: dict[str, FileKind] = {
     ".csv": "text",
     ".tsv": "text",
     ".gz": "text",
+    ".zst": "text",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".db": "database",
     ".ddb": "database",
     ".duckdb": "database",
 }
-LONGEST_HEADER = 1_000_000
+PACKED = {".gz": "gzip", ".zst": "zstd"}  # endings of packed text, and what the engine calls the packing
+OTHER_PACKINGS = (".bz2", ".xz", ".lz4", ".zip", ".7z", ".br", ".snappy", ".tar", ".tgz")
+# What is packed and no text, by what its name says before the packing.
+NO_TEXT = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".xml",
+    ".feather",
+    ".arrow",
+    ".orc",
+    ".avro",
+    ".xls",
+    ".xlsx",
+    ".sql",
+)
 MOST_COLUMNS = 4_096  # a table of more takes the engine seconds to describe before anything is refused
 
 
 def find_files(path: str) -> list[str]:
-    """Return the files that a path names; a path that exists is not a pattern, whatever its name."""
+    """Return the files that a path names; a path that exists is not a pattern, whatever its name.
+
+    Of a folder those in it and below, but for names that begin with a dot or an underscore: by custom they
+    are not data.
+    """
+    if os.path.isdir(path):
+        return sorted(_below(path))
     if os.path.exists(path):
         return [path]
-    return sorted(glob.glob(path)) if glob.has_magic(path) else []
+    return sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+
+
+def _below(folder: str, around: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the files in a folder and below, links too, unless they lead back to a folder around them."""
+    own = os.path.realpath(folder)
+    if own in around:
+        return
+    for entry in os.scandir(folder):
+        if entry.name[0] not in "._":
+            if entry.is_dir():
+                yield from _below(entry.path, (*around, own))
+            else:
+                yield entry.path
 
 
 def wherever(path: str) -> str:
@@ -48,7 +84,16 @@ def wherever(path: str) -> str:
 
 def kind_of_files(path: str) -> FileKind:
     """Return the kind of the files that a path names, by their ending, or raise an error if it is unknown."""
-    matches = find_files(path)
+    if (kind := layouts.kind_of_table(path)) is not None:
+        return kind
+    matches = _matches(path)
+    if not matches and os.path.isdir(path):
+        raise InputError(
+            f"{path} is a folder without files",
+            field="source",
+            next_step="Give a folder that has CSV or Parquet files, or a glob such as "
+            f"{os.path.join(path, '*.parquet')}.",
+        )
     if not matches:
         raise InputError(
             f"there is no file {_without_password(path)}",
@@ -57,27 +102,53 @@ def kind_of_files(path: str) -> FileKind:
         )
     if os.path.isdir(matches[0]):
         raise InputError(
-            f"{path} is a folder",
+            f"{path} matches the folder {_first_shown([os.path.join(match, '') for match in matches])}",
             field="source",
-            next_step=f"Give a glob such as {os.path.join(path, '*.parquet')}.",
+            next_step="Give that folder itself, or a glob that matches files.",
         )
+    layouts.refuse_parts(matches)
     suffix = _suffix(matches[0])
-    if suffix not in KINDS:
+    if suffix in OTHER_PACKINGS:
         raise InputError(
-            f"the ending {suffix or '(none)'} of {path} does not name a known format",
+            f"{path} is packed as {suffix}, which cannot be read",
+            field="source",
+            next_step=f"Unpack it, or pack it as one of {', '.join(PACKED)}.",
+        )
+    inner = _suffix(Path(matches[0]).stem) if suffix in PACKED else ""
+    if suffix not in KINDS or inner in (*NO_TEXT, *OTHER_PACKINGS) or KINDS.get(inner, "text") != "text":
+        named = _first_shown(matches) if len(matches) > 1 else path
+        ending = f"{inner}{suffix}" if suffix in KINDS else suffix or "(none)"
+        raise InputError(
+            f"the ending {ending} of {named} does not name a known format",
             field="source",
             next_step=f"Give a file that ends in {', '.join(KINDS)}.",
         )
     if KINDS[suffix] == "database":
         return "database"
     suffixes = {_suffix(match) for match in matches}
-    if len({KINDS.get(item) for item in suffixes}) > 1 or (".gz" in suffixes and len(suffixes) > 1):
+    if len({KINDS.get(item) for item in suffixes}) > 1 or (suffixes & set(PACKED) and len(suffixes) > 1):
         raise InputError(
             f"{path} matches files of several kinds",
             field="source",
             next_step=f"Give a glob with an ending, such as *{suffix}.",
         )
     return KINDS[suffix]
+
+
+def _matches(path: str) -> list[str]:
+    try:
+        return find_files(path)
+    except OSError as problem:
+        kind = type(problem).__name__
+    raise InputError(
+        f"{path} holds a folder or link that cannot be looked into ({kind})",
+        field="source",
+        next_step="Let this user read all that is below it, or give a glob of the files.",
+    )
+
+
+def _first_shown(files: list[str]) -> str:
+    return layouts.shown(files)[files[0]]
 
 
 def _suffix(path: str) -> str:
@@ -89,45 +160,8 @@ def _without_password(path: str) -> str:
     return "of that name" if re.search(r":.*@|password", path, re.IGNORECASE) else path
 
 
-def common_header(files: Sequence[str], delimiter: str | None = None) -> tuple[list[str], str]:
-    """Return the column names and the delimiter of text files, which must all be the same."""
-    first, *others = [_header(file, delimiter) for file in files]
-    for file, other in zip(files[1:], others, strict=True):
-        if other != first:
-            # The engine would match their columns by position.
-            raise SchemaError(
-                f"the first lines of {files[0]} and {file} differ",
-                field="source",
-                next_step="Give files with the same columns, order and separator.",
-            )
-    return first
-
-
-def refuse_wide_files(files: Sequence[str]) -> None:
-    """Refuse Parquet files of too many columns, by what their own last bytes say of them."""
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    for file in files:
-        _refuse_wide(file, pq.read_metadata(file).num_columns)
-
-
-def columns_in_milliseconds(files: Sequence[str]) -> set[str]:
-    """Return the columns of Parquet files whose moments are in milliseconds.
-
-    DuckDB fails to read one that is beyond its own calendar, whatever is asked of it, and whether a question
-    fails must not depend on a row.
-    """
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    return {
-        field.name
-        for file in files
-        for field in pq.read_schema(file)
-        if str(field.type).startswith("timestamp[ms")
-    }
-
-
-def _refuse_wide(path: str, columns: int) -> None:
+def refuse_wide(path: str, columns: int) -> None:
+    """Refuse a file of too many columns."""
     if columns > MOST_COLUMNS:
         raise SchemaError(
             f"{path} has {columns:,} columns, and at most {MOST_COLUMNS:,} can be read",
@@ -136,47 +170,28 @@ def _refuse_wide(path: str, columns: int) -> None:
         )
 
 
-def _header(path: str, declared: str | None) -> tuple[list[str], str]:
-    """Read names and delimiter from the header line, which is public; sniffing would read rows."""
-    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as lines:
-        line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
-    header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
-    delimiter = declared or max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
-    names = next(csv.reader([header], delimiter=delimiter), [])
-    if header.count('"') % 2:
-        raise SchemaError(
-            f"the first line of {path} has an open quote",
-            field="source",
-            next_step="Close it, or give the file a header line.",
-        )
-    refuse_misnamed(path, names)
-    return names, delimiter
+def packing(path: str) -> str:
+    """Return what the engine calls the packing of a text file, by its ending."""
+    return PACKED.get(_suffix(path), "none")
 
 
-def refuse_misnamed(path: str, names: Sequence[str]) -> None:
-    """Refuse a header that does not name every column once, and say which columns it does not."""
-    _refuse_wide(path, len(names))
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(names, start=1):
-        places.setdefault(name.lower(), []).append(place)  # to DuckDB, Age and age are the same
-    wrong = []
-    for name, found in places.items():
-        spelled = list(dict.fromkeys(repr(names[place - 1]) for place in found))
-        if name == "":
-            wrong.append(f"{_columns(found)} {'has' if len(found) == 1 else 'have'} no name")
-        elif len(found) > 1:
-            wrong.append(
-                f"{' and '.join(spelled)} {'names' if len(spelled) == 1 else 'name'} {_columns(found)}"
-            )
-    if wrong or not names:
-        raise SchemaError(
-            f"the first line of {path} does not name every column once: {'; '.join(wrong) or 'it is empty'}",
-            field="source",
-            next_step="Give each column a name of its own; capital and small letters are the same.",
-        )
+def open_unpacked(path: str) -> BinaryIO:
+    """Open a text file for reading its bytes, unpacked by its ending."""
+    match packing(path):
+        case "gzip":
+            return cast(BinaryIO, gzip.open(path))
+        case "zstd":
+            import pyarrow as pa  # noqa: PLC0415
+
+            return cast(BinaryIO, io.BufferedReader(pa.input_stream(path, compression="zstd")))
+        case _:
+            return open(path, "rb")
 
 
-def _columns(places: Sequence[int]) -> str:
-    """Say columns by their positions, at most ten of them."""
-    shown = ", ".join(map(str, places[:10])) + (f" and {len(places) - 10} more" if len(places) > 10 else "")
-    return f"column{'s' if len(places) > 1 else ''} {shown}"
+def state_of_files(path: str) -> tuple[tuple[str, int, int, int], ...]:
+    """Return what tells whether the files of a path are still those that they were."""
+    return tuple(
+        (file, state.st_mtime_ns, state.st_size, state.st_ino)
+        for file in find_files(path)
+        for state in (os.stat(file),)
+    )

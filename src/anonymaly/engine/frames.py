@@ -93,6 +93,20 @@ def is_ibis_table(source: Any) -> bool:
     return isinstance(source, ibis.Table)
 
 
+def is_of_spark(source: Any) -> bool:
+    """Say whether something is a frame or a session of Spark, without importing PySpark."""
+    return "pyspark" in _libraries(source) and bool(_names(source) & {"DataFrame", "SparkSession"})
+
+
+def is_spark_session(source: Any) -> bool:
+    """Say whether something is a session of Spark; a frame's attributes are its columns, so by its class."""
+    return "pyspark" in _libraries(source) and "SparkSession" in _names(source)
+
+
+def _names(source: Any) -> set[str]:
+    return {base.__name__ for base in type(source).__mro__}
+
+
 def _libraries(source: Any) -> set[str]:
     return {base.__module__.partition(".")[0] for base in type(source).__mro__}
 
@@ -102,7 +116,7 @@ def to_arrow(
 ) -> tuple[pa.Table, dict[str, str]] | None:
     """Return a frame's needed columns as an Arrow table, and which of them have no type of their own.
 
-    What is ``opaque`` is published with the type that it has, if it has one.
+    What is ``opaque`` is published as it is typed here, which no single row may decide.
 
     The result is None if it is not a frame we know.
     """
@@ -235,6 +249,12 @@ def _readable(column: Any) -> Any:
         return pa.nulls(len(column), pa.string())
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
+    if pa.types.is_duration(kind) and kind.unit in ("s", "ms"):
+        # The engine counts microseconds, of which 64 bits hold so many.
+        most = (2**63 - 1) // (10**6 if kind.unit == "s" else 10**3)
+        number = column.cast(pa.int64())
+        inside = pc.and_(pc.greater_equal(number, -most), pc.less_equal(number, most))
+        return pc.if_else(inside, column, pa.scalar(None, kind)).cast(pa.duration("us"))
     if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
         # Moments outside the range of microseconds would make the statement fail.
         low, high = (

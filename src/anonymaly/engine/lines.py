@@ -20,7 +20,7 @@ import ibis
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-LINE = "line"
+LINE = "`line`"  # not line, which a folder may be called after
 # It ends what is read of a line, and stands for the delimiter while quotes are taken off: control characters
 # that no file has beside another delimiter; where a line has them, only that line is cut.
 SEPARATOR = "\x1f\x1e\x1d"
@@ -33,14 +33,15 @@ _extract_all = ibis.udf.scalar.builtin(
 )
 
 
-def records(lines: ir.Table, names: Sequence[str], delimiter: str) -> ir.Table:
+def records(lines: ir.Table, names: Sequence[str], delimiter: str, further: Sequence[str] = ()) -> ir.Table:
     """Return the records of a table of lines; empty fields are null, and surplus ones are left out.
 
-    Lines with too few fields are not records.
+    Lines with too few fields are not records. Further columns stand beside the lines, and are kept.
     """
-    split = _split(lines, delimiter)
+    split = _split(lines, delimiter, further)
     found = split.filter(split.fields.length() >= len(names))
-    return found.select(**{name: found.fields[place].nullif("") for place, name in enumerate(names)})
+    kept = {name: found[_beside(place)] for place, name in enumerate(further)}
+    return found.select(**{name: found.fields[place].nullif("") for place, name in enumerate(names)}, **kept)
 
 
 def lengths(lines: ir.Table, names: Sequence[str], delimiter: str) -> ir.Table:
@@ -53,17 +54,23 @@ def lengths(lines: ir.Table, names: Sequence[str], delimiter: str) -> ir.Table:
     return split.select(values=split.fields.length(), needed=ibis.literal(len(names), "int64"))
 
 
-def _split(lines: ir.Table, delimiter: str) -> ir.Table:
-    """Return the fields of each line."""
+def _beside(place: int) -> str:
+    return f"`beside {place}`"  # no name of ours, and no declared column has a backquote in its name
+
+
+def _split(lines: ir.Table, delimiter: str, further: Sequence[str] = ()) -> ir.Table:
+    """Return the fields of each line, and the further columns beside them."""
     line = lines[LINE].fill_null("")
-    marked = lines.select(line=line, marked=_marked(line, delimiter))
+    beside = {_beside(place): lines[name] for place, name in enumerate(further)}
+    marked = lines.select(line=line, marked=_marked(line, delimiter), **beside)
     text, mark = marked.line, marked.marked
     return marked.select(
+        *beside,
         fields=ibis.cases(
             (mark.isnull(), text.split(delimiter)),
             (mark.contains(IRREGULAR), _one_by_one(text, delimiter)),
             else_=mark.split(SEPARATOR)[1:-1],
-        )
+        ),
     )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import ibis
-import ibis.expr.datatypes as dt
 
 from anonymaly.engine.dates import MONTHS, Format, read_formats
 from anonymaly.engine.engine import Engine
@@ -27,12 +26,6 @@ _DIGITS_AFTER, _DIGITS_BEFORE = 11, 10
 
 # A zone may move a moment by a day, which must not leave the calendar; infinity is in none.
 _ENDS = ("0002-01-01 00:00:00+00", "9998-12-31 00:00:00+00")
-
-_in_utc = ibis.udf.scalar.builtin(
-    lambda zone, moment: ...,
-    name="timezone",
-    signature=((str, dt.Timestamp(timezone="UTC")), dt.Timestamp(scale=6)),
-)
 
 
 def read_moment(text: ir.StringValue, reading: Reading, engine: Engine) -> ir.TimestampValue:
@@ -60,7 +53,7 @@ def read_zoned(column: ir.TimestampValue, reading: Reading, engine: Engine) -> i
     # Compared first: DuckDB fails to convert moments at the end of what it can hold.
     low, high = (ibis.literal(end).cast(column.type()) for end in _ENDS)
     within = ibis.cases((column.between(low, high), column), else_=ibis.null(column.type()))
-    kept = _in_utc("UTC", within)
+    kept = engine.in_utc(within)
     # Whole seconds first: not every engine's seconds are whole, and a fraction must not be rounded up.
     second = kept.truncate("s").epoch_seconds().cast("int64")
     return engine.later(kept, _offset(second, reading, engine))

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ibis
 import ibis.expr.datatypes as dt
 
+from anonymaly.engine import postgres_tables
 from anonymaly.engine.engine import Engine
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ _textout = ibis.udf.scalar.builtin(lambda text: ..., name="textout", signature=(
 _convert_to = ibis.udf.scalar.builtin(
     lambda text, encoding: ..., name="convert_to", signature=((str, str), bytes)
 )
-_getdatabaseencoding = ibis.udf.scalar.builtin(lambda: ..., name="getdatabaseencoding", signature=((), str))
 _textin = ibis.udf.scalar.builtin(lambda text: ..., name="textin", signature=((bytes,), str))
 _make_interval = ibis.udf.scalar.builtin(
     lambda years, months, weeks, days, hours, minutes, seconds: ...,
@@ -32,14 +32,47 @@ _width_bucket = ibis.udf.scalar.builtin(
 )
 
 
+# What statements that read no row fail of, by the class of the error, and what to do.
+_REASONS = {
+    "LockNotAvailable": (
+        "another session holds a lock on the table",
+        "Ask again when it has ended, or set a longer lock_timeout.",
+    ),
+    "QueryCanceled": (
+        "the database did not answer within its statement_timeout, though no row was asked for",
+        "Set a longer statement_timeout for this user.",
+    ),
+    "InsufficientPrivilege": (
+        "the database's user may not read the table",
+        "Let them SELECT the declared columns, and USE the schema.",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class PostgreSQL(Engine):
     """PostgreSQL."""
 
+    def connect(self, url: str) -> Any:
+        """Return a connection; what the address leaves out is in libpq's environment and files."""
+        return postgres_tables.connect(url)
+
+    def table(self, connection: Any, name: str) -> ir.Table:
+        """Return a table, a view or the like, as ``table``, ``schema.table`` or quoted as in SQL."""
+        return postgres_tables.find(connection, name)
+
+    def refuse_connection(self, table: ir.Table) -> None:
+        """Refuse a connection of the owner's on which texts are not read as they are."""
+        postgres_tables.refuse_settings(table.get_backend().con)
+
+    def why_unreadable(self, kind: str) -> tuple[str, str]:
+        """Return what a failure of this class says, and what to do."""
+        problem, advice = _REASONS.get(kind, super().why_unreadable(kind))
+        return (f"{problem} ({kind})" if kind in _REASONS else problem), advice
+
     def in_byte_order(self, text: ir.Value) -> ir.Value:
         """Return the text's bytes: the database's own order may put a before B, and é before f."""
-        # In the database's own encoding, into which every text can be written; that is UTF-8 as a rule.
-        return _convert_to(text.cast("string"), _getdatabaseencoding())
+        return _convert_to(text.cast("string"), "UTF8")
 
     def plain_text(self, text: ir.StringValue) -> ir.StringValue:
         """Return text by way of its bytes, which removes a collation."""

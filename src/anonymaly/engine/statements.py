@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from anonymaly.engine import lookup
 from anonymaly.engine.turns import one_at_a_time, take_turn
+from anonymaly.engine.watching import watched
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -33,7 +35,17 @@ def collect(expression: ir.Expr) -> pa.Table:
     Every summary goes through here, so that no engine's error text goes any further.
     """
     try:
+        return _collect(expression)
+    except EngineFailure as failure:
         with one_at_a_time():
+            if not lookup.of(expression).can_run_again(expression, failure.kind):
+                raise
+    return _collect(expression)
+
+
+def _collect(expression: ir.Expr) -> pa.Table:
+    try:
+        with one_at_a_time(), watched(expression):
             return expression.as_table().to_pyarrow()
     except (Exception, KeyboardInterrupt) as problem:
         _stop_if_interrupted(problem, expression)
@@ -47,7 +59,14 @@ def collect_batches(expression: ir.Expr, rows: int) -> Iterator[pa.RecordBatch]:
     """
     lock, noted = take_turn()
     try:
-        with lock, noted, closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches:
+        with one_at_a_time():
+            lookup.of(expression).before_rows(expression)
+        with (
+            lock,
+            noted,
+            watched(expression),
+            closing(expression.as_table().to_pyarrow_batches(chunk_size=rows)) as batches,
+        ):
             yield from batches
     except (Exception, KeyboardInterrupt) as problem:
         _stop_if_interrupted(problem, expression)

@@ -121,14 +121,34 @@ def given(raw: ir.Table, name: str, kind: Kind, reading: Reading | None, loose: 
     return _spelled(column) if name in loose and not fits(column.type(), kind, reading) else column
 
 
+def read_again(table: ir.Table) -> ir.Table:
+    """Return a table that Ibis writes out wherever it is read; what is written once, the engine would hold.
+
+    The same table gives the same: ``Table.view`` would number each call, and two of them cannot be combined.
+    """
+    again: ir.Table = ops.SelfReference(table.op(), identifier=-1).to_expr()
+    return again
+
+
 def truncate(view: ir.Table, kinds: Mapping[str, Kind], rows: int, engine: Engine, *further: str) -> ir.Table:
     """Keep at most ``rows`` rows of each person, chosen by their content alone, and the same on every engine.
 
     Ordering by all columns makes the choice a function of the person's own rows, so that adding or
     removing a person changes nobody else's. A row without a person counts as a person of its own.
     """
-    placed = numbered(view, kinds, engine)
-    return placed.filter(is_kept(placed, rows)).select(*kinds, *further)
+    if not engine.is_local:
+        placed = numbered(view, kinds, engine)
+        return placed.filter(is_kept(placed, rows)).select(*kinds, *further)
+    # The embedded engine holds, or writes to disk, all rows that it puts in order. Whoever has few enough
+    # keeps all of theirs, so only the others' are. The table is read three times; that takes less than order.
+    view = read_again(view)
+    known = view.filter(view[PERSON].notnull())
+    persons = known.group_by(PERSON).agg(records=known.count())
+    many = persons.filter(persons.records > rows).select(PERSON)
+    placed = numbered(view.semi_join(many, PERSON), kinds, engine)
+    first = placed.filter(placed[PLACE] < rows)
+    others = view.anti_join(read_again(many), PERSON)  # written once, these few persons are found once
+    return others.select(*kinds, *further).union(first.select(*kinds, *further))
 
 
 def numbered(view: ir.Table, kinds: Mapping[str, Kind], engine: Engine) -> ir.Table:
@@ -179,7 +199,7 @@ def fits(found: dt.DataType, kind: Kind, reading: Reading | None = None) -> bool
         case "flag":
             fit = found.is_boolean()
         case "moment":
-            fit = found.is_date() or (found.is_timestamp() and getattr(found, "timezone", None) is None)
+            fit = found.is_date() or (found.is_timestamp() and not has_zone(found))
         case "opaque":
             fit = True
     # A column of nothing but nulls may have no type; that is a fact about rows, so it must not be an error.
@@ -256,7 +276,12 @@ def _as_unix(found: dt.DataType, kind: Kind, reading: Reading) -> bool:
 
 
 def _as_zoned(found: dt.DataType, kind: Kind) -> bool:
-    return kind == "moment" and bool(found.is_timestamp()) and getattr(found, "timezone", None) is not None
+    return kind == "moment" and has_zone(found)
+
+
+def has_zone(found: dt.DataType) -> bool:
+    """Say whether a type holds moments of the whole world, and not those of a clock."""
+    return bool(found.is_timestamp()) and getattr(found, "timezone", None) is not None
 
 
 def _marking_numbers(reading: Reading) -> list[float]:
@@ -346,8 +371,10 @@ def _to_text(column: ir.Value, engine: Engine, from_file: bool) -> ir.StringValu
     and what reads them checks their text.
     """
     # Ibis leaves out a cast to the type it knows, but it calls enumerations text as well.
-    text: ir.StringValue = ops.Cast(column, to=dt.string).to_expr()
-    return text if from_file else engine.plain_text(text)
+    text: ir.StringValue = ops.Cast(engine.writable(column), to=dt.string).to_expr()
+    if from_file:
+        return text if column.type().is_string() else engine.text_or_null(text)
+    return engine.plain_text(text)
 
 
 def _is_plain(kind: dt.DataType) -> bool:

@@ -59,6 +59,18 @@ def one_sided_geometric_quantile(rate: Fraction, level: Fraction) -> int:
     return _smallest(lambda t: _at_most(ExactProbability.exponential(Fraction(rate * (t + 1))), missing))
 
 
+def one_sided_geometric_mean(rate: Fraction) -> float:
+    """Return the mean of one-sided geometric noise, 1/(e^rate - 1).
+
+    Examples
+    --------
+    >>> round(one_sided_geometric_mean(Fraction(1)), 3)
+    0.582
+    """
+    # Written so that no rate is too large.
+    return math.exp(-float(rate)) / -math.expm1(-float(rate))
+
+
 def two_sided_geometric_mass(rate: Fraction, value: int) -> float:
     """Return P(X = value) for two-sided geometric X.
 

@@ -10,6 +10,7 @@ from typing import Any
 import ibis
 import numpy as np
 import pandas
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from anonymaly.errors import InputError, RuleNotDeclared
 from anonymaly.questions.explain.binding import bind
 from anonymaly.questions.explain.inspect import contexts
 from anonymaly.questions.explain.summary import summarise
+from tests.places import Put
 
 COLUMNS: dict[str, Any] = {
     "job": am.Categories(["Nurse", "Doctor", "Clerk"]),
@@ -299,27 +301,24 @@ def test_the_largest_parameters_are_answered_whether_the_record_is_there_or_not(
         am.simulate(ask(**fields), declare(table), seed=1)
 
 
-def test_the_smallest_interval_there_is_has_steps(postgres: str) -> None:
+def test_the_smallest_interval_there_is_has_steps(put: Put) -> None:
     metric = am.Interval(0, 5e-324)
     record = {"job": "Nurse", "pay": 5e-324}
-    frame = pandas.DataFrame({"job": ["Nurse"] * 12, "pay": [0.0] * 11 + [5e-324]})
-    ibis.connect(postgres).create_table("tiny", frame)
+    table = pa.table({"job": ["Nurse"] * 12, "pay": [0.0] * 11 + [5e-324]})
     query = ask(attributes=["job"], record=record, parameters={"alpha": 0.05})
     columns = {"job": COLUMNS["job"], "pay": metric}
-    for options in ({"source": frame}, {"source": postgres, "table": "tiny"}):
-        dataset = am.Dataset(**options, name="staff", columns=columns, rules={"groups": am.SameContexts()})
-        assert summarise(dataset.table, bind(query, dataset.declaration)).counts.present
+    dataset = am.Dataset(**put(table), name="staff", columns=columns, rules={"groups": am.SameContexts()})
+    assert summarise(dataset.table, bind(query, dataset.declaration)).counts.present
 
 
-def test_no_row_is_too_small_for_a_wide_metric(postgres: str) -> None:
+def test_no_row_is_too_small_for_a_wide_metric(put: Put) -> None:
     """PostgreSQL fails where a quotient is too small for a number; one row must not bring that about."""
-    frame = pandas.DataFrame({"job": ["Nurse"] * 4, "pay": [0.0, 1e-300, 1e299, 1e300]})
-    ibis.connect(postgres).create_table("wide", frame)
+    table = pa.table({"job": ["Nurse"] * 4, "pay": [0.0, 1e-300, 1e299, 1e300]})
     columns = {"job": COLUMNS["job"], "pay": am.Interval(0, 1e300)}
     rules = {"groups": am.SameContexts()}
     query = ask(attributes=["job"], record={"job": "Nurse", "pay": 1e300})
     summaries = []
-    for options in ({"source": frame}, {"source": postgres, "table": "wide"}):
+    for options in ({"source": table}, put(table)):
         dataset = am.Dataset(**options, name="staff", columns=columns, rules=rules)
         summaries.append(summarise(dataset.table, bind(query, dataset.declaration)))
     for first, second in zip(_arrays(summaries[0]), _arrays(summaries[1]), strict=True):

@@ -61,7 +61,7 @@ def counted(bound: IdentifyBinding, dataset: Dataset) -> BallCounts:
 
 def quickly(bound: IdentifyBinding, dataset: Dataset) -> BallCounts:
     """The same without an engine, which takes a hundred times as long."""
-    source = dataset._source._source
+    source = dataset._source._place.frame
     places = [
         np.clip(source.column(axis.column).to_numpy(), axis.domain.low, axis.domain.high) / axis.scale
         for axis in bound.axes

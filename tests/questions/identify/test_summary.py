@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every way of counting gives the same counts, on DuckDB and on PostgreSQL."""
+"""Every way of counting gives the same counts, on DuckDB, on PostgreSQL and on Spark."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import ibis
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymaly.engine import lookup
 from anonymaly.engine.statements import EngineFailure
 from anonymaly.questions.identify import summary
 from anonymaly.questions.identify.balls import METRICS, Balls
@@ -74,6 +76,21 @@ def test_postgres_counts_alike_and_fails_on_no_row(postgres: str, metric: str) -
     for scales in ((1.0, 1.0), (120.0, 3.0)):
         for radius in (0.0, 0.1, 1.0, 1e-140):
             counted(table, rows, Balls(points / np.array(scales), radius, metric, 150), scales)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_spark_counts_alike_and_fails_on_no_row(spark: Any, metric: str) -> None:
+    hard = [[one, other] for one in HARD for other in HARD]
+    rows = [
+        *hard,
+        *np.random.default_rng(3).normal(size=(50, 2)).round(1).tolist(),
+        [None, 1.0],
+        [None, None],
+    ]
+    table = lookup.named("pyspark").open_source(spark.createDataFrame(arrow(rows, 2)), None)
+    points = np.array([[one, other] for one, other in hard[:200:13] if max(abs(one), abs(other)) <= 1e149])
+    for scales, radius in (((1.0, 1.0), 1e-140), ((120.0, 3.0), 0.1)):
+        counted(table, rows, Balls(points / np.array(scales), radius, metric, 150), scales)
 
 
 def test_a_server_that_takes_no_points_streams_its_rows(postgres: str) -> None:

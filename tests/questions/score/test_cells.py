@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import psycopg
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -24,6 +23,7 @@ from anonymaly.questions.score.methods.method import MethodFacts
 from anonymaly.questions.score.methods.publishing import release_dense, release_sparse, threshold_for
 from anonymaly.questions.score.space import Space
 from anonymaly.questions.score.summary import count_for
+from tests.places import Put
 from tests.questions.score.naive import cell_of
 
 BOUNDS = ((0.0, 10.0), (-3.0, 3.0))
@@ -69,14 +69,12 @@ def test_counts_on_duckdb_equal_a_plain_count(rows: list[Any], width: int) -> No
     assert _counted(Dataset(table, name="t", columns=COLUMNS), _grid(2, width)) == _naive(rows, width)
 
 
-def test_counts_on_postgresql_equal_a_plain_count(postgres: str) -> None:
+def test_counts_on_every_engine_equal_a_plain_count(put: Put) -> None:
     random = np.random.default_rng(3)
     rows: list[Any] = [tuple(row) for row in random.uniform(-5, 12, (200, 2))]
     rows += [(None, 1.0), (10.0, 3.0), (0.0, -3.0), (5.0, 0.0), (math.nan, 0.0), (1e300, -1e300)]
-    with psycopg.connect(postgres) as connection:
-        connection.execute("CREATE TABLE t (a double precision, b double precision)")
-        connection.cursor().executemany("INSERT INTO t VALUES (%s, %s)", rows)
-    dataset = Dataset(postgres, table="t", name="t", columns=COLUMNS)
+    table = pa.table({"a": pa.array([a for a, _ in rows], pa.float64()), "b": [b for _, b in rows]})
+    dataset = Dataset(**put(table), name="t", columns=COLUMNS)
     for width in (2, 3, 7):
         assert _counted(dataset, _grid(2, width)) == _naive(rows, width)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import psycopg
+import pyarrow as pa
 import pytest
 
 import anonymaly as am
@@ -24,6 +25,7 @@ from anonymaly.questions.score.methods.mixed import MixedMethod
 from anonymaly.questions.score.methods.mixed_layout import FINE
 from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.model_file import write_model
+from tests.places import Put
 
 COLUMNS: dict[str, Any] = {
     "age": am.Interval(0, 100),
@@ -96,6 +98,22 @@ def test_a_record_has_the_same_coordinates_on_postgresql(postgres: str) -> None:
     points = np.column_stack([column.to_numpy(zero_copy_only=False) for column in found.columns])
     assert len(points) == len(FRAME) + 2, "no value makes the statement fail, and no record is left out"
     assert set(sorted_rows(space().points(FRAME))) <= set(sorted_rows(points))
+
+
+def test_a_record_has_the_same_coordinates_on_every_engine(put: Put) -> None:
+    kinds = {"age": pa.float64(), "ward": pa.string(), "floor": pa.int64(), "smoker": pa.bool_()}
+    schema = pa.schema({**kinds, "seen": pa.timestamp("us")})
+    given = pa.Table.from_pandas(FRAME, preserve_index=False).select(list(COLUMNS)).cast(schema)
+    odd = [{**dict.fromkeys(COLUMNS), "age": age} for age in (math.inf, -math.inf, math.nan, -0.0, 5e-324)]
+    there = am.Dataset(
+        **put(pa.concat_tables([given, pa.Table.from_pylist(odd, schema)])), name="t", columns=COLUMNS
+    )
+    found = collect(space().cube(there.table))
+    points = np.column_stack([column.to_numpy(zero_copy_only=False) for column in found.columns])
+    meant = pd.DataFrame({name: [row[name] for row in odd] for name in COLUMNS})
+    meant["age"] = [None, None, None, 0.0, 5e-324]
+    expected = [*sorted_rows(space().points(FRAME)), *sorted_rows(space().points(meant))]
+    assert sorted_rows(points) == sorted(expected)
 
 
 def test_every_record_is_counted_once_in_every_column_and_pair_whatever_it_lacks() -> None:

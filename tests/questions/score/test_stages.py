@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import psycopg
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -34,6 +34,7 @@ from anonymaly.questions.score.query import Score
 from anonymaly.questions.score.summary import count_for, count_magnitudes, count_scores
 from anonymaly.questions.score.threshold import Quantile, candidates, release_threshold
 from anonymaly.questions.score.value import Model
+from tests.places import Put
 
 
 def _frame(rows: int = 400) -> pd.DataFrame:
@@ -83,13 +84,9 @@ def test_magnitudes_are_counted_between_powers_of_two() -> None:
     assert counts.tolist() == _expected()
 
 
-def test_magnitudes_are_the_same_on_postgresql(postgres: str) -> None:
-    with psycopg.connect(postgres) as connection:
-        connection.execute("CREATE TABLE t (a double precision)")
-        connection.cursor().executemany(
-            "INSERT INTO t VALUES (%s)", [(value,) for value in [*VALUES, None, math.nan]]
-        )
-    table = Dataset(postgres, table="t", name="t", columns={"a": Unbounded()}).table
+def test_magnitudes_are_the_same_on_every_engine(put: Put) -> None:
+    place = put(pa.table({"a": pa.array([*VALUES, None, math.nan], pa.float64())}))
+    table = Dataset(**place, name="t", columns={"a": Unbounded()}).table
     assert count_magnitudes(table, ["a"], ["a"])[0].tolist() == _expected()
 
 
@@ -106,13 +103,10 @@ EXTREMES = [5e-324, 6e-323, 3e-322, 1e-320, -5e-324, 0.0, -0.0, 1.7e308, -1.7e30
     ],
 )
 def test_no_value_makes_the_engine_fail_or_count_otherwise(
-    postgres: str, domain: Interval, query: Score, tmp_path: Path
+    put: Put, domain: Interval, query: Score, tmp_path: Path
 ) -> None:
     values = EXTREMES + [float(value % 100) for value in range(200)]
-    with psycopg.connect(postgres) as connection:
-        connection.execute("CREATE TABLE t (a double precision)")
-        connection.cursor().executemany("INSERT INTO t VALUES (%s)", [(value,) for value in values])
-    there = Dataset(postgres, table="t", name="t", columns={"a": domain})
+    there = Dataset(**put(pa.table({"a": values})), name="t", columns={"a": domain})
     here = Dataset(pd.DataFrame({"a": values}), name="t", columns={"a": domain})
     # Whether an answer comes must not hang on one row: the charge stands either way, and everyone sees it.
     model = am.Curator(there, budget=1, ledger=tmp_path / "t.ledger").ask(query).value

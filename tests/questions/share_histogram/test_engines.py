@@ -16,6 +16,7 @@ from anonymaly.declare.attributes import Attribute
 from anonymaly.declare.domain import Domain
 from anonymaly.questions.share_histogram.binding import bind
 from anonymaly.questions.share_histogram.summary import count_judged_cells
+from tests.places import Put
 from tests.questions.patients import HARMLESS, SENSITIVE, declare, frame, row
 
 WARDS = am.Categories(["A", "B"])
@@ -50,12 +51,12 @@ def answers(folder: Path, place: dict[str, Any]) -> tuple[list[int], list[str]]:
 @pytest.mark.parametrize(
     ("options", "harmless"), [({}, 5), ({"person": "name", "max_rows": 1}, 4)], ids=["rows", "persons"]
 )
-def test_postgresql_counts_the_same_cells_as_duckdb(postgres: str, options: Any, harmless: int) -> None:
+def test_every_engine_counts_the_same_cells(put: Put, options: Any, harmless: int) -> None:
     rows = [*HARMLESS, *SENSITIVE, row(25, "A", name="Ann"), row(8, "A", name="Ann")]
-    ibis.connect(postgres).create_table("records", frame(rows))
     cuts = [am.Bins("age", [0, 18, 44, 120]), am.Bins("age", [age / 10 for age in range(1201)])]
     found = []
-    for dataset in (declare(rows, **options), declare(postgres, table="records", **options)):
+    place = put(frame(rows))
+    for dataset in (declare(rows, **options), declare(place.pop("source"), **place, **options)):
         for cut in cuts:
             query = am.ShareHistogram(by=[cut, "ward", "consent"], policy="adults", epsilon=1)
             bound = bind(query, dataset.declaration)

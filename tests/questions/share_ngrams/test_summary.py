@@ -6,11 +6,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import ibis
 import pytest
 
 import anonymaly as am
 from anonymaly.questions.share_ngrams.summary import count_sequences
+from tests.places import Put
 from tests.questions.share_ngrams.naive import Row, counts, declare, frame, way
 
 
@@ -54,24 +54,29 @@ def test_shorter_sequences_take_no_room_where_they_are_not_wanted(shortest: int)
     assert found
 
 
-def test_postgresql_counts_the_same_sequences(postgres: str) -> None:
+def there(put: Put, rows: list[Row]) -> am.Dataset:
+    place = put(frame(rows))
+    return declare(place.pop("source"), **place)
+
+
+def test_every_engine_counts_the_same_sequences(put: Put) -> None:
     rows = invented(3)
-    ibis.connect(postgres).create_table("ways", frame(rows))
-    dataset = declare(postgres, table="ways")
+    dataset = there(put, rows)
     assert counted(dataset) == counts(rows, 3, 4)
     assert counted(dataset, policy="agreed") == counts(rows, 3, 4, harmless=True)
 
 
-def test_both_engines_choose_the_same_of_more_sequences_than_31_bits_number(postgres: str) -> None:
+def test_every_engine_chooses_the_same_of_more_sequences_than_31_bits_number(put: Put) -> None:
     draw = Random(7)
-    rows = [(f"p{draw.randrange(9)}", draw.random() * 30, draw.choice("ABC"), True) for _ in range(300)]
-    ibis.connect(postgres).create_table("long_ways", frame(rows))
+    rows: list[Row] = [
+        (f"p{draw.randrange(9)}", draw.random() * 30, draw.choice("ABC"), True) for _ in range(300)
+    ]
     grid = [am.Bins("day", [number / 10 for number in range(301)]), "ward"]
     fields = {"place": grid, "length": 4, "per_person": 20}
     found = counted(declare(rows), **fields)
     assert sum(found.values()) == 9 * 20
     assert max(found) > 2**39
-    assert counted(declare(postgres, table="long_ways"), **fields) == found
+    assert counted(there(put, rows), **fields) == found
 
 
 def test_the_order_of_rows_plays_no_part_even_within_one_moment() -> None:

@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import ibis
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -17,7 +16,8 @@ import pytest
 import anonymaly as am
 from anonymaly.questions.share_sample import summary
 from anonymaly.questions.share_sample.binding import ShareSampleBinding
-from tests.questions.patients import declare, row
+from tests.places import Put
+from tests.questions.patients import declare, frame, row
 
 Open = Callable[..., am.Curator]
 COLUMNS = {"place": am.Interval(0, 100_000), "consent": am.Flag()}
@@ -187,41 +187,48 @@ def test_labels_and_weights_never_take_the_name_of_a_published_column() -> None:
     ids=["accents", "capitals", "decimals", "zeros"],
 )
 def test_who_is_the_same_person_is_alike_on_all_engines(
-    postgres: str, kind: Any, same: list[Any], other: Any
+    put: Put, kind: Any, same: list[Any], other: Any
 ) -> None:
     names = pa.array([same[0], other, None, same[1], other, None, same[0]], kind)
     table = pa.table({"id": names, "place": np.arange(7.0), "consent": [True] * 7})
-    source = f"persons_{abs(hash((str(kind), str(same))))}"
-    ibis.connect(postgres).create_table(source, table)
-    fields: dict[str, Any] = {
-        "name": "walks",
-        "columns": COLUMNS,
-        "rules": RULES,
-        "person": "id",
-        "max_rows": 1,
-        "public": True,
-    }
-    for dataset in (am.Dataset(table, **fields), am.Dataset(postgres, table=source, **fields)):
-        found = places(am.simulate(ask(epsilon=50), dataset, seed=1).value)
-        assert sorted(map(sorted, found.values())) == [[0, 3, 6], [1, 4], [2], [5]]
+    dataset = am.Dataset(
+        **put(table), name="walks", columns=COLUMNS, rules=RULES, person="id", max_rows=1, public=True
+    )
+    found = places(am.simulate(ask(epsilon=50), dataset, seed=1).value)
+    assert sorted(map(sorted, found.values())) == [[0, 3, 6], [1, 4], [2], [5]]
 
 
-def test_a_sensitive_row_of_a_person_keeps_all_of_their_rows_back_on_all_engines(postgres: str) -> None:
-    ann = [row(20 + place, "A", name="Ann") for place in range(4)]
+def test_a_sensitive_row_of_a_person_keeps_all_of_their_rows_back_on_all_engines(put: Put) -> None:
+    ann = [row(20.0 + place, "A", name="Ann") for place in range(4)]
     records = [
         *ann,
-        row(99, "Z", name="Ann"),
-        row(30, "B", name="Bob"),
-        row(31, "B", name="Bob"),
-        row(40, "C"),
+        row(99.0, "Z", name="Ann"),
+        row(30.0, "B", name="Bob"),
+        row(31.0, "B", name="Bob"),
+        row(40.0, "C"),
     ]
-    table = pa.Table.from_pylist(records)
-    ibis.connect(postgres).create_table("whole_persons", table)
-    for source in (table, None):
-        dataset = declare(
-            postgres if source is None else source,
-            person="name", max_rows=2, public=True, **({"table": "whole_persons"} if source is None else {}),
-        )  # fmt: skip
-        query = am.ShareSample(policy="adults", columns=["ward"], epsilon=50)
-        shown = am.simulate(query, dataset, seed=1).value.to_arrow().column("ward").to_pylist()
-        assert sorted(shown) == ["B", "B", "C"], "a ward that nobody declared makes all of Ann sensitive"
+    place = put(frame(records))
+    dataset = declare(place.pop("source"), person="name", max_rows=2, public=True, **place)
+    query = am.ShareSample(policy="adults", columns=["ward"], epsilon=50)
+    shown = am.simulate(query, dataset, seed=1).value.to_arrow().column("ward").to_pylist()
+    assert sorted(shown) == ["B", "B", "C"], "a ward that nobody declared makes all of Ann sensitive"
+
+
+def test_rows_of_a_person_follow_one_another_though_spark_sends_several_partitions(spark: Any) -> None:
+    frame = spark.range(0, 3000, numPartitions=5).selectExpr(
+        "CAST(id % 500 AS STRING) AS id", "CAST(id AS DOUBLE) AS place", "true AS consent"
+    )
+    dataset = am.Dataset(frame, name="walks", columns=COLUMNS, rules=RULES, person="id", max_rows=1)
+    bound: Any = ask().bind(dataset.declaration)
+    view = dataset.view(bound.policy)
+    own = view.get_backend()._session
+    # Otherwise so small a table is put together again.
+    own.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    own.conf.set("spark.sql.shuffle.partitions", "4")
+    batches = list(summary.non_sensitive_persons(view, ["place"]))
+    assert len([batch for batch in batches if len(batch) > 0]) == 4
+    rows = pa.Table.from_batches(batches)
+    begins = np.flatnonzero(rows.column(summary.BEGINS).to_numpy(zero_copy_only=False))
+    persons = np.split(rows.column("place").to_numpy(), begins[1:])
+    assert len(persons) == 500
+    assert all((person % 500 == person[0] % 500).all() and len(person) == 6 for person in persons)

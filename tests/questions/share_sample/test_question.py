@@ -28,6 +28,7 @@ from anonymaly.promise import SensitiveUnderPolicy
 from anonymaly.questions.share_sample.mechanism import release_sample
 from anonymaly.questions.share_sample.shuffle import shuffled
 from anonymaly.questions.share_sample.summary import non_sensitive_records
+from tests.places import Put
 from tests.questions.patients import COLUMNS, DECLARED, HARMLESS, SENSITIVE, counted, declare, frame, row
 
 Open = Callable[..., am.Curator]
@@ -99,18 +100,16 @@ def published(dataset: am.Dataset, **fields: Any) -> list[str | None]:
 
 @pytest.mark.parametrize(("_", "odd"), UNDECLARED, ids=[name for name, _ in UNDECLARED])
 def test_an_undeclared_value_in_a_published_column_is_not_published(
-    _: str, odd: dict[str, Any], postgres: str
+    _: str, odd: dict[str, Any], put: Put
 ) -> None:
     records = [ORDINARY, {**ORDINARY, **odd, "note": "odd"}, EMPTY]
-    table = f"kinds_{next(iter(odd))}_{abs(hash(str(odd)))}"
-    ibis.connect(postgres).create_table(table, pa.Table.from_pylist(records, TYPES))
-    for dataset in (of_many_kinds(records), of_many_kinds(records, postgres, table=table)):
-        # A null is no value, and is published as null; so is what cannot be read as the declared kind.
-        assert sorted(map(str, published(dataset))) == ["None", "ordinary"]
-        bound = ask(columns=PUBLISHED).bind(dataset.declaration)
-        assert isinstance(bound.policy, Publication)
-        judged = [not bound.policy.sensitive(record, dataset.declaration.columns) for record in records]
-        assert judged == [True, False, True]
+    dataset = of_many_kinds(records, **put(pa.Table.from_pylist(records, TYPES)))
+    # A null is no value, and is published as null; so is what cannot be read as the declared kind.
+    assert sorted(map(str, published(dataset))) == ["None", "ordinary"]
+    bound = ask(columns=PUBLISHED).bind(dataset.declaration)
+    assert isinstance(bound.policy, Publication)
+    judged = [not bound.policy.sensitive(record, dataset.declaration.columns) for record in records]
+    assert judged == [True, False, True]
     # Where that column is not published, the policy alone decides.
     others = [name for name in PUBLISHED if name not in odd]
     bound = ask(columns=others).bind(dataset.declaration)
@@ -168,11 +167,11 @@ def test_a_person_is_sensitive_if_any_row_is_even_one_that_is_cut_off() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"person": "name", "max_rows": 1}], ids=["rows", "persons"])
-def test_postgresql_gives_the_same_records_as_duckdb(postgres: str, options: Any) -> None:
+def test_every_engine_gives_the_same_records(put: Put, options: Any) -> None:
     rows = [*HARMLESS, *SENSITIVE, row(25, "A", name="Ann"), row(8, "A", name="Ann")]
-    ibis.connect(postgres).create_table("records", frame(rows))
+    place = put(frame(rows))
     found = []
-    for dataset in (declare(rows, **options), declare(postgres, table="records", **options)):
+    for dataset in (declare(rows, **options), declare(place.pop("source"), **place, **options)):
         judged = dataset.judged(am.Policy("age >= 18 and consent"))
         found.append(
             counted(non_sensitive_records(judged, ["ward", "age"]).read_all().to_pylist(), ["ward", "age"])

@@ -448,6 +448,13 @@ class _AnyNumber(LocalOutlierFactor):
         pass
 
 
+class _AndAHalf(float):
+    """A number that is no whole one, and whose double is: so many values can be read."""
+
+    def __rmul__(self, other: float) -> int:  # type: ignore[misc]  # of a float, on purpose
+        return int(other * float(self))
+
+
 def neighbours_case(k: Any = 2, kind: type[LocalOutlierFactor] = LocalOutlierFactor) -> Case:
     """Return the case of a record that stands out nowhere: whether it is there, at all, must not show.
 
@@ -517,5 +524,9 @@ EXPLAIN_MUTANTS: tuple[Mutant, ...] = (
     Mutant("noise reused for a second answer", "replay", _reused),
     Mutant("fixed seed: given noise not used", "replay", lambda: _released(_fixed_seed)),
     Mutant("a limit on rows that is met after the charge", "replay", _limited),
-    Mutant("a parameter that fails after the charge", "ledger", lambda: neighbours_case(2.5, _AnyNumber)),
+    Mutant(
+        "a parameter that fails after the charge",
+        "ledger",
+        lambda: neighbours_case(_AndAHalf(2.5), _AnyNumber),
+    ),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -21,7 +21,17 @@ from anonymaly.ask.binding import Binding, Released, Stage
 from anonymaly.ask.table import Table
 from anonymaly.audit.case import Case, Outcomes, Sensitivity
 from anonymaly.audit.cases.policies import COLUMNS, RECORDS, RULES, worst_pair
-from anonymaly.audit.cases.share_sample import FEW, SIZES, letter, records_of, sensitive, shows_nobody
+from anonymaly.audit.cases.share_sample import (
+    FEW,
+    SIZES,
+    Release,
+    broken_sample,
+    growth,
+    letter,
+    records_of,
+    sensitive,
+    shows_nobody,
+)
 from anonymaly.audit.listed import ListedCase
 from anonymaly.audit.mutants import Mutant
 from anonymaly.core.epsilon import Number, to_fraction
@@ -42,7 +52,6 @@ if TYPE_CHECKING:
 
 DECLARED = 2  # rows of a person; the sample cuts nobody off, and the worst pair has more
 COMING = 3
-Release = Callable[[pa.RecordBatchReader, Fraction, Noise], Table]
 Unit = tuple[str, ...]
 
 
@@ -157,23 +166,11 @@ def _texts(chosen: Sequence[Unit]) -> Iterator[str]:
 
 
 def _growth(first: _Seen, second: _Seen) -> float:
-    """Return how many persons came; infinite if one went, or changed, which must not show."""
-    before, after = Counter(first.units), Counter(second.units)
-    return math.inf if before - after else (after - before).total()
+    return growth(first.units, second.units)
 
 
 def _released(release: Release) -> Case:
-    """Return the case of a sample that is released in another way; its claims stay those of the real one."""
-
-    class BrokenSample(ShareSample):
-        def stages(self, bound: Any) -> tuple[Stage, ...]:
-            (stage,) = super().stages(bound)
-            changed = dataclasses.replace(
-                stage, release=lambda records, released, noise: release(records, bound.rate, noise)
-            )
-            return (changed,)
-
-    return persons_case(epsilon="1", kind=BrokenSample)
+    return persons_case(epsilon="1", kind=broken_sample(release))
 
 
 def _persons(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -150,14 +150,22 @@ def _letters(records: pa.Table) -> tuple[str, ...]:
     return tuple(map(letter, records.column("ward").to_pylist()))
 
 
+def growth(before: Iterable[Any], after: Iterable[Any]) -> float:
+    """Return how many came; infinite if one went, or changed, which a one-sided promise must not show."""
+    first, second = Counter(before), Counter(after)
+    return math.inf if first - second else (second - first).total()
+
+
 def _growth(first: _Seen, second: _Seen) -> float:
-    """Return how many records came; infinite if one went, which a one-sided promise must not show."""
-    before, after = Counter(first.wards), Counter(second.wards)
-    return math.inf if before - after else (after - before).total()
+    return growth(first.wards, second.wards)
 
 
 def _released(release: Release) -> Case:
-    """Return the case of a sample that is released in another way; its claims stay those of the real one."""
+    return sample_case(epsilon="1", kind=broken_sample(release))
+
+
+def broken_sample(release: Release) -> type[ShareSample]:
+    """Return a sample that is released in another way; its claims stay those of the real one."""
 
     class BrokenSample(ShareSample):
         def stages(self, bound: Any) -> tuple[Stage, ...]:
@@ -167,7 +175,7 @@ def _released(release: Release) -> Case:
             )
             return (changed,)
 
-    return sample_case(epsilon="1", kind=BrokenSample)
+    return BrokenSample
 
 
 def _suppress(records: pa.RecordBatchReader, rate: Fraction, noise: Noise) -> Table:

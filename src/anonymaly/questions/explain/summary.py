@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
-import pyarrow as pa
 
 from anonymaly.core.arrays import Integers
 from anonymaly.declare.readings import code
-from anonymaly.engine.cells import RECORDS, count_cells
-from anonymaly.engine.statements import collect
+from anonymaly.engine import lookup
+from anonymaly.engine.cells import RECORDS, ROWS, count_cells
+from anonymaly.engine.statements import collect, collect_batches
 from anonymaly.questions.explain.binding import ExplainBinding
 from anonymaly.questions.explain.kernels import kernel_type
 from anonymaly.questions.explain.kernels.cells import (
@@ -96,25 +96,39 @@ def nearest_values(table: ir.Table, bound: ExplainBinding, most: int) -> Nearest
     """
     placed, record, number = in_cells(table, bound), bound.record_steps, bound.space.cells
     # One more below, because the first of the record's own cell is the record itself.
-    below = _first(placed.filter(placed.steps <= record), ibis.desc("steps"), most + 1)
-    above = _first(placed.filter(placed.steps > record), ibis.asc("steps"), most)
-    place = below.column("place").to_numpy()
-    cells = below.column("cell").to_numpy()
-    kept = np.where(cells == bound.space.own_cell, place >= 1, place < most)
+    lower, gaps = _nearest(placed, record - placed.steps, bound, most + 1, equal=True)
+    upper, above = _nearest(placed, placed.steps - record, bound, most, equal=False)
+    place = np.arange(len(lower)) - np.searchsorted(lower, lower)
+    kept = np.where(lower == bound.space.own_cell, place >= 1, place < most)
     return NearestValues(
         record,
-        Ragged.of(cells[kept], below.column("steps").to_numpy()[kept], number),
-        Ragged.of(above.column("cell").to_numpy(), above.column("steps").to_numpy(), number),
+        Ragged.of(lower[kept], record - gaps[kept], number),
+        Ragged.of(upper, record + above, number),
     )
 
 
 def sorted_values(table: ir.Table, bound: ExplainBinding) -> SortedValues:
-    """Return all values of each cell in order, the record's own taken out once."""
-    found = collect(in_cells(table, bound).order_by(["cell", "steps"]))
-    cells, steps = found.column("cell").to_numpy(), found.column("steps").to_numpy()
-    own = np.flatnonzero((cells == bound.space.own_cell) & (steps == bound.record_steps))[:1]
-    others = Ragged.of(np.delete(cells, own), np.delete(steps, own), bound.space.cells)
-    return SortedValues(bound.record_steps, others)
+    """Return all values of each cell in order and how often each is there, the record's own taken out once.
+
+    Values, not rows: of a metric with a declared step there are few, however many rows there are.
+    """
+    placed, steps = in_cells(table, bound), bound.metric_steps
+    span = steps.steps(steps.high) + 1
+    # One number for a cell and a value in it: below 2^57, and half of what an engine and we would hold.
+    keyed = placed.select(key=placed.cell * span + placed.steps)
+    counted = keyed.group_by("key").agg(records=keyed.count()).order_by("key")
+    own = bound.space.own_cell * span + bound.record_steps
+    values, counts, sizes = [], [], np.zeros(bound.space.cells, np.int64)
+    for batch in collect_batches(counted, ROWS):
+        keys = batch.column("key").to_numpy()
+        others = batch.column("records").to_numpy() - (keys == own)
+        keys, others = keys[others > 0], others[others > 0]
+        cells = keys // span
+        values.append(keys - cells * span)
+        counts.append(others)
+        sizes += np.bincount(cells, minlength=len(sizes))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return SortedValues(bound.record_steps, Ragged(_joined(values), offsets), _joined(counts))
 
 
 def distance_sums(table: ir.Table, bound: ExplainBinding, counts: Integers) -> DistanceSums:
@@ -146,7 +160,23 @@ def distance_sums(table: ir.Table, bound: ExplainBinding, counts: Integers) -> D
     return DistanceSums(counts, spread("sums"), squares)
 
 
-def _first(side: ir.Table, order: ir.Value, most: int) -> pa.Table:
-    window = ibis.window(group_by="cell", order_by=order)
-    placed = side.mutate(place=ibis.row_number().over(window))
-    return collect(placed.filter(placed.place < most).order_by(["cell", "place"]))
+def _joined(parts: list[Integers]) -> Integers:
+    """Return arrays end to end, and let go of each as soon as it is copied: there may be many values."""
+    whole, filled = np.empty(sum(map(len, parts)), np.int64), 0
+    while parts:
+        part = parts.pop(0)
+        whole[filled : filled + len(part)] = part
+        filled += len(part)
+    return whole
+
+
+def _nearest(
+    placed: ir.Table, gap: ir.IntegerValue, bound: ExplainBinding, most: int, *, equal: bool
+) -> tuple[Integers, Integers]:
+    """Return the cells and the smallest gaps of each, in order; of gaps below 0 none."""
+    side = placed.select("cell", gap=gap)
+    side = side.filter(side.gap >= 0 if equal else side.gap > 0)
+    found = collect(lookup.of(placed).smallest(side, most, bound.space.cells))
+    cells, gaps = (found.column(name).to_numpy() for name in ("cell", "gap"))
+    order = np.lexsort((gaps, cells))
+    return cells[order], gaps[order]

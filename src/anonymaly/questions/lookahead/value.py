@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from anonymaly.ask.encoding import decode_json, encode_json
 from anonymaly.declare.attributes import Attribute, Label
-from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
 
 SHOWN = 20  # rows of a table in print
@@ -79,19 +78,12 @@ class CountTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
-        columns = [
-            {"column": item.column, "values": list(item.values), "bins": item.bins and item.bins.to_dict()}
-            for item in self.attributes
-        ]
-        return {"columns": columns, "counts": list(self.counts)}
+        return {"columns": [item.to_dict() for item in self.attributes], "counts": list(self.counts)}
 
     @classmethod
     def read(cls, data: dict[str, Any]) -> CountTable:
         """Read the table from plain data."""
-        attributes = tuple(
-            Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
-            for item in data["columns"]
-        )
+        attributes = tuple(map(Attribute.of_dict, data["columns"]))
         return cls(attributes, tuple(data["counts"]))
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -19,7 +19,6 @@ from anonymaly.ask.table import Table
 from anonymaly.core.rate import noise_rate
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.attributes import Attribute, Label
-from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
 from anonymaly.promise import Guarantee
 from anonymaly.questions.share_histogram.answers import HistogramAnswers
@@ -64,10 +63,8 @@ class ReleasedHistogram(HistogramAnswers, Table):
         self.source = source
         super().__init__(self._written)
 
-    @contextmanager
-    def _written(self) -> Iterator[BinaryIO]:
-        with self._table._open() as file:
-            yield file
+    def _written(self) -> AbstractContextManager[BinaryIO]:
+        return self._table._open()
 
     @cached_property
     def _table(self) -> Table:
@@ -127,14 +124,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
     def to_dict(self) -> dict[str, Any]:
         """Return the histogram as plain data; ``of_dict`` reads it back."""
         return {
-            "by": [
-                {
-                    "column": item.column,
-                    "values": list(item.values),
-                    "bins": None if item.bins is None else item.bins.to_dict(),
-                }
-                for item in self.by
-            ],
+            "by": [item.to_dict() for item in self.by],
             "estimates": self.estimates.tolist(),
             **({} if self.sums is None else {"sums": self.sums.tolist()}),
         }
@@ -142,11 +132,7 @@ class ReleasedHistogram(HistogramAnswers, Table):
     @classmethod
     def of_dict(cls, data: Mapping[str, Any]) -> ReleasedHistogram:
         """Read a histogram from plain data."""
-        by = [
-            Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
-            for item in data["by"]
-        ]
-        return cls(by, data["estimates"], data.get("sums"))
+        return cls([*map(Attribute.of_dict, data["by"])], data["estimates"], data.get("sums"))
 
     def _repr_html_(self) -> str:
         from anonymaly.questions.share_histogram.picture import to_html  # noqa: PLC0415  (it draws this)

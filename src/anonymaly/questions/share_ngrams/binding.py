@@ -106,8 +106,7 @@ class ShareNgramsBinding(Binding):
                 ),
             )
         below = laws.one_sided_geometric_quantile(self.rate, LEVEL)
-        # 1/(e^rate - 1), written so that no rate is too large.
-        mean = math.exp(-float(self.rate)) / -math.expm1(-float(self.rate))
+        mean = laws.one_sided_geometric_mean(self.rate)
         return Expectation(
             noise=f"one-sided geometric taken from each count, mean {mean:.4g}",
             error="\n".join(

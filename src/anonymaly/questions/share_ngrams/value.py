@@ -16,7 +16,6 @@ from anonymaly.ask.encoding import decode_json, encode_json
 from anonymaly.ask.table import Table
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.attributes import Attribute, Label
-from anonymaly.declare.domain import Bins
 from anonymaly.errors import InputError
 from anonymaly.questions.share_ngrams.sequences import Sequences, lengths
 
@@ -89,14 +88,7 @@ class ReleasedNgrams(Table):
     def to_dict(self) -> dict[str, Any]:
         """Return the sequences as plain data; ``of_dict`` reads it back."""
         return {
-            "place": [
-                {
-                    "column": item.column,
-                    "values": list(item.values),
-                    "bins": None if item.bins is None else item.bins.to_dict(),
-                }
-                for item in self.place
-            ],
+            "place": [item.to_dict() for item in self.place],
             "length": self.length,
             "shortest": self.sequences.shortest,
             "threshold": self.threshold,
@@ -109,10 +101,7 @@ class ReleasedNgrams(Table):
     @classmethod
     def of_dict(cls, data: Mapping[str, Any]) -> ReleasedNgrams:
         """Read sequences from plain data."""
-        place = [
-            Attribute(item["column"], tuple(item["values"]), item["bins"] and Bins.read(item["bins"]))
-            for item in data["place"]
-        ]
+        place = [*map(Attribute.of_dict, data["place"])]
         numbered = [{label: code for code, label in enumerate(item.values)} for item in place]
         places = math.prod(len(item.values) for item in place)
         sequences = Sequences(places, data["length"], data["shortest"])

@@ -10,7 +10,6 @@ import random
 from dataclasses import replace
 from typing import Any
 
-import ibis
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -36,6 +35,7 @@ from anonymaly.questions.explain.kernels.lof import LofKernel
 from anonymaly.questions.explain.metric_steps import FINEST, MetricSteps
 from anonymaly.questions.explain.space import ContextSpace
 from anonymaly.questions.explain.summary import distance_sums
+from tests.places import Put
 
 FAR = 1 << FINEST  # the longest distance that a metric has
 
@@ -89,21 +89,24 @@ def test_grubbs_of_sums_that_cancel_is_exact() -> None:
         assert same_as_whole_numbers((3,), cells, 0.5) == [False] * 4
 
 
-def test_the_sums_of_a_cell_may_need_more_than_64_bits_on_the_engine(postgres: str) -> None:
-    frame = pa.table({"a": ["u"] * 6, "m": [0.0] + [128.0] * 5})
+FEW = pa.table({"a": ["u"] * 6, "m": [0.0] + [128.0] * 5})
+
+
+def test_the_sums_of_a_cell_may_need_more_than_64_bits_on_the_engine(put: Put) -> None:
+    assert sums_of_few(**put(FEW)) == ([5 << 49], [5 << 98])
+
+
+def sums_of_few(**place: Any) -> tuple[list[int], list[int]]:
     columns = {"a": am.Categories(["u"]), "m": am.Interval(0, 128)}
-    ibis.connect(postgres).create_table("few", frame)
     question = am.Explain(
         record={"a": "u", "m": 0.0}, metric="m", attributes=["a"], detector="grubbs", rule="g", epsilon=1
     )
     # Steps so fine that a few rows have the sums which steps of 2^36 have with 300 million.
     steps = MetricSteps(0.0, 128.0, 2.0**-42)
-    sources: list[tuple[Any, dict[str, Any]]] = [(frame, {}), (postgres, {"table": "few"})]
-    for source, options in sources:
-        dataset = am.Dataset(source, name="x", columns=columns, rules={"g": am.SameContexts()}, **options)
-        bound = replace(bind(question, dataset.declaration), metric_steps=steps)
-        found = distance_sums(dataset.table, bound, np.array([5], dtype=np.int64))
-        assert (found.sums, found.squares) == ([5 << 49], [5 << 98])
+    dataset = am.Dataset(**place, name="x", columns=columns, rules={"g": am.SameContexts()})
+    bound = replace(bind(question, dataset.declaration), metric_steps=steps)
+    found = distance_sums(dataset.table, bound, np.array([5], dtype=np.int64))
+    return found.sums, found.squares
 
 
 @pytest.mark.parametrize("members", [1, 2, 1 << 25, (1 << 25) + 1, (1 << 40) - 1, 1 << 40, MOST_RECORDS])

@@ -58,7 +58,7 @@ class Ragged:
             raise ValueError(f"{space.cells} base cells need {space.cells + 1} offsets that cover all values")
         if (np.diff(bounds) < 0).any():
             raise ValueError("offsets should not decrease")
-        return Ragged(numbers.astype(np.int64).ravel(), bounds)
+        return Ragged(numbers.astype(np.int64, copy=False).ravel(), bounds)
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,20 @@ class NearestValues:
 
 @dataclass(frozen=True)
 class SortedValues:
-    """All values of each cell, in steps of the metric and in order, and the record's."""
+    """All values of each cell, in steps of the metric and in order, and the record's.
+
+    With ``counts`` each is there once, and as often in the table as its count says: the summary then grows
+    with the values that there are, and not with the rows.
+    """
 
     record: int
     others: Ragged
+    counts: Integers | None = None
+
+    @property
+    def counted(self) -> Integers:
+        """How often each value is in the table."""
+        return np.ones(len(self.others.values), np.int64) if self.counts is None else self.counts
 
 
 @dataclass(frozen=True)

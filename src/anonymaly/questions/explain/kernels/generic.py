@@ -44,6 +44,7 @@ class GenericKernel(Kernel[SortedValues, Detector]):
         self._value = np.array([cells.record], dtype=np.int64)
         others = cells.others.checked(space)
         self._values, self._cells = others.values, others.cells
+        self._counts = cells.counted
 
     @classmethod
     def needs(cls, detector: Detector) -> AllValues:
@@ -68,8 +69,10 @@ class GenericKernel(Kernel[SortedValues, Detector]):
 
     def valid_at(self, indices: npt.ArrayLike) -> Booleans:
         """Return the verdict for each of a few contexts."""
-        verdicts = [
-            self._detector.is_outlier(np.concatenate([self._value, self._values[inside[self._cells]]]), 0)
-            for inside in self._space.members(indices)
-        ]
+        verdicts = [self._verdict(inside[self._cells]) for inside in self._space.members(indices)]
         return np.array(verdicts, dtype=np.bool_)
+
+    def _verdict(self, inside: Booleans) -> bool:
+        values = np.concatenate([self._value, self._values[inside]])
+        counts = np.concatenate([np.ones(1, np.int64), self._counts[inside]])
+        return self._detector.is_outlier_among(values, counts, 0)

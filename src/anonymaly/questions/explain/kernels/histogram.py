@@ -56,23 +56,27 @@ class HistogramKernel(Kernel[SortedValues, Histogram]):
         self._space = space
         others = cells.others.checked(space)
         values, offsets = others.values - cells.record, others.offsets
-        if ((np.diff(values) < 0) & (np.diff(others.cells) == 0)).any():
+        falls = np.flatnonzero(values[1:] < values[:-1]) + 1
+        if not np.isin(falls, offsets).all():
             raise ValueError("the values of a cell should be in order")
         check_span(values.min(initial=0), values.max(initial=0))
         fraction = decimal(detector.fraction)
         self._fraction = fraction.numerator, fraction.denominator
         edges = _edges(np.sort(values))
+        totals = np.concatenate([[0], np.cumsum(cells.counted)])
+        places = np.stack([np.searchsorted(values[start:end], edges) for start, end in pairwise(offsets)])
+        before = totals[offsets[:-1], np.newaxis]
         self._cells = CellValues(
             bits=space.cell_bits,
             values=values,
             offsets=offsets,
+            totals=totals,
             edges=edges,
-            below=np.stack(
-                [np.searchsorted(values[start:end], edges) for start, end in pairwise(offsets)]
-            ).astype(np.int64),
+            places=places.astype(np.int64),
+            below=totals[offsets[:-1, np.newaxis] + places] - before,
         )
         # V, at 0, is in every context: it may stand for a cell without values.
-        self._extent = Extent(np.diff(offsets), *np.zeros((2, space.cells), dtype=np.int64))
+        self._extent = Extent(np.diff(totals[offsets]), *np.zeros((2, space.cells), dtype=np.int64))
         filled = np.flatnonzero(self._extent.counts)
         self._extent.smallest[filled] = np.minimum(values[offsets[filled]], 0)
         self._extent.largest[filled] = np.maximum(values[offsets[filled + 1] - 1], 0)

@@ -20,12 +20,14 @@ class Extent(NamedTuple):
 
 
 class CellValues(NamedTuple):
-    """The values of each cell in order, and how many of them lie below each edge."""
+    """The values of each cell in order, how often each is there, and how many lie below each edge."""
 
     bits: Integers  # the free bits that a context needs to hold the cell
     values: Integers
     offsets: Integers
+    totals: Integers  # how many records there are before each value, of all cells
     edges: Integers
+    places: Integers  # of each cell's first value that is not below each edge
     below: Integers
 
 
@@ -69,15 +71,16 @@ def _last_edge(edges: Integers, point: int) -> int:
 @compiled
 def _below_point(cells: CellValues, cell: int, point: int, edge: int) -> int:
     """Count a cell's values below a point, given the last edge that is not above it."""
-    low: int = cells.below[cell, edge]
-    high: int = cells.below[cell, min(edge + 1, len(cells.edges) - 1)]
+    low: int = cells.places[cell, edge]
+    high: int = cells.places[cell, min(edge + 1, len(cells.edges) - 1)]
+    first = cells.offsets[cell]
     while low < high:
         middle = (low + high) >> 1
-        if cells.values[cells.offsets[cell] + middle] < point:
+        if cells.values[first + middle] < point:
             low = middle + 1
         else:
             high = middle
-    return low
+    return cells.totals[first + low] - cells.totals[first]  # type: ignore[no-any-return]
 
 
 @compiled

@@ -48,19 +48,15 @@ def restore(lost: Floats, deviation: float, *, least: float = sqrt(2), total: bo
         found = _forward(found, axis)
     number = np.ones([1] * found.ndim)  # of coefficients of the same scale
     for axis, size in enumerate(found.shape):
-        own = np.repeat(*_scales(size)).astype(np.float64)
+        # The mean of all, then twice as many coefficients of each scale as of the one before.
+        scales = [1, *(1 << scale for scale in range(size.bit_length() - 1))]
+        own = np.repeat(scales, scales).astype(np.float64)
         number = number * np.expand_dims(own, [other for other in range(found.ndim) if other != axis])
     found[np.abs(found) < deviation * np.maximum(least, np.sqrt(2 * np.log(number)))] = 0.0
     for axis in range(found.ndim):
         found = _back(found, axis)
     found = found[tuple(slice(0, size) for size in lost.shape)]
     return found + (lost.sum() - found.sum()) / lost.size if total else found
-
-
-def _scales(size: int) -> tuple[list[int], list[int]]:
-    """Return how many coefficients there are of each scale, the mean of all first; and the same again."""
-    numbers = [1, *(1 << scale for scale in range(size.bit_length() - 1))]
-    return numbers, numbers
 
 
 def _forward(numbers: Floats, axis: int) -> Floats:

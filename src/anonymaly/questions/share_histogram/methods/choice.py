@@ -8,12 +8,12 @@ The constants were fixed on some histograms of ``benchmarks/histogram_sets.py``,
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, expm1, sqrt
+from math import sqrt
 
 import numpy as np
 
 from anonymaly.core.arrays import Booleans, Floats, Integers
-from anonymaly.noise import Noise, one_sided_geometric_quantile
+from anonymaly.noise import Noise, laws
 from anonymaly.questions.share_histogram.kernels.restoring import restore
 from anonymaly.questions.share_histogram.kernels.smoothing import lines_of, smooth, smooth_part
 from anonymaly.questions.share_histogram.methods.geometric import or_largest
@@ -85,9 +85,10 @@ def _one_sided(non_sensitive: Integers, rate: Fraction, noise: Noise) -> Both:
     released = non_sensitive - noise.one_sided_geometric(rate, non_sensitive.size)
     seen = np.maximum(released, 0)
     # Small counts are commoner than large ones: a count that is small beside the noise had little of it.
-    median = one_sided_geometric_quantile(rate, Fraction(1, 2)) * (seen / (seen + SMALL / float(rate)))
+    median = laws.one_sided_geometric_quantile(rate, Fraction(1, 2)) * (seen / (seen + SMALL / float(rate)))
     # Positive counts plus the mean, others 0: right on average, whatever the count was (Lemma 13).
-    return seen + np.rint(median).astype(np.int64), np.where(released > 0, released + _mean(rate), 0.0)
+    unbiased = np.where(released > 0, released + laws.one_sided_geometric_mean(rate), 0.0)
+    return seen + np.rint(median).astype(np.int64), unbiased
 
 
 def _sensitive(
@@ -131,13 +132,5 @@ def _restored(
     # Without the values that have no cell of the part: what is given back to those would be lost.
     kept, found = lines_of(part, facts.shape), np.zeros(facts.shape)
     lost = (released - levels).astype(np.float64).reshape(facts.shape)[kept]
-    found[kept] = restore(lost, _deviation(rate), least=least, total=total)
+    found[kept] = restore(lost, laws.two_sided_geometric_deviation(rate), least=least, total=total)
     return np.where(part, found.reshape(-1), 0.0)
-
-
-def _mean(rate: Fraction) -> float:
-    return exp(-float(rate)) / -expm1(-float(rate))
-
-
-def _deviation(rate: Fraction) -> float:
-    return sqrt(2.0 * exp(-float(rate))) / -expm1(-float(rate))

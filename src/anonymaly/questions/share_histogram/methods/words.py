@@ -77,8 +77,7 @@ def _law(name: str, rate: Fraction) -> str:
     if name in TWO_SIDED:
         return f"{TWO_SIDED[name]}, standard deviation {laws.two_sided_geometric_deviation(rate):.4g}"
     if name in ONE_SIDED:
-        # 1/(e^rate - 1), written so that no rate is too large.
-        return f"{ONE_SIDED[name]}, mean {math.exp(-float(rate)) / _kept(rate):.4g}"
+        return f"{ONE_SIDED[name]}, mean {laws.one_sided_geometric_mean(rate):.4g}"
     return f"a coin for each record, heads with probability {_kept(rate):.4g}"
 
 

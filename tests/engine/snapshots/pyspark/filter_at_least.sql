@@ -1,0 +1,5 @@
+SELECT
+  *
+FROM `view` AS `t0`
+WHERE
+  `t0`.`seen` >= CAST('2021-01-31T00:00:00' AS TIMESTAMP_NTZ)

@@ -1,0 +1,3 @@
+SELECT
+  TRY_CAST(CAST(`t0`.`c` AS STRING) AS DOUBLE) AS `c`
+FROM `records` AS `t0`
