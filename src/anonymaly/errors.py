@@ -15,6 +15,7 @@ AnonymalyError
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
 │   ├── LedgerTooNew           it was written by a later version
 │   └── LedgerBehindAnchor     it is older than its anchor: a restored copy
+├── ServerError                a server does not answer, or not as a curator does (exit code 2)
 ├── ExtraMissing               an optional package is not installed (exit code 2)
 └── AnswerFailed               charged, without an answer; the same words whatever the rows (exit code 1)
 
@@ -132,6 +133,10 @@ class LedgerTooNew(LedgerError):
 
 class LedgerBehindAnchor(LedgerError):
     """The ledger is older than its anchor: a restored copy."""
+
+
+class ServerError(AnonymalyError):
+    """A server does not answer, or not as a curator does."""
 
 
 class ExtraMissing(AnonymalyError, ImportError):

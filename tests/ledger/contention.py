@@ -6,16 +6,18 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 
 from anonymaly import Curator
 from anonymaly.core.epsilon import to_nano
 from anonymaly.errors import BudgetExceeded
+from anonymaly.ledger import Ledger
 from anonymaly.questions.count.query import Count
 from tests.ledger.intruder import raw_engine
 
@@ -96,6 +98,35 @@ def _work(
 
 def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> list[int]:
     """Start the processes once, let them ask together in every run, and count who was charged."""
+    counts: Counter[int] = Counter()
+    for charged in _all(_work, (kind, location), processes, {"runs": runs}):
+        counts.update(run for run, was in enumerate(charged) if was)
+    return [counts[run] for run in range(runs)]
+
+
+def at_once(work: Callable[[Ledger, int], bool], location: str, *, processes: int) -> list[bool]:
+    """Let each process do something once with a ledger that it opened, all at the same instant."""
+    return _all(_work_with_ledger, (work, location), processes, {})
+
+
+def _work_with_ledger(
+    work: Callable[[Ledger, int], bool],
+    location: str,
+    barrier: Barrier,
+    *,
+    process: int,
+    results: Connection,
+) -> None:
+    with Ledger.open(location) as ledger:
+        barrier.wait(BARRIER_SECONDS)
+        results.send(work(ledger, process))
+    results.close()
+
+
+def _all(
+    target: Callable[..., None], given: tuple[Any, ...], processes: int, named: dict[str, Any]
+) -> list[Any]:
+    """Start processes that share a barrier, and return what each of them sent."""
     context = multiprocessing.get_context("forkserver")
     # Imported once in the server, inherited by every process it forks.
     context.set_forkserver_preload(["tests.warm"])
@@ -104,15 +135,13 @@ def charged_per_run(kind: str, location: str, *, processes: int, runs: int) -> l
     for process in range(processes):
         receiving, sending = context.Pipe(duplex=False)
         child = context.Process(
-            target=_work,
-            args=(kind, location, barrier),
-            kwargs={"process": process, "runs": runs, "results": sending},
+            target=target, args=(*given, barrier), kwargs={**named, "process": process, "results": sending}
         )
         child.start()
         sending.close()
         children.append((child, receiving))
-    counts: Counter[int] = Counter()
+    found = []
     for child, receiving in children:
-        counts.update(run for run, charged in enumerate(receiving.recv()) if charged)
+        found.append(receiving.recv())
         child.join()
-    return [counts[run] for run in range(runs)]
+    return found

@@ -62,6 +62,9 @@ def test_data_nested_too_deep_is_refused_before_the_stack_is_full() -> None:
 def test_the_public_names_are_pinned() -> None:
     assert anonymaly.ledger.__all__ == [
         "Account",
+        "Allowance",
+        "Charge",
+        "ChargeReceipt",
         "Counter",
         "Entry",
         "Grant",

@@ -117,7 +117,16 @@ def test_an_unwritable_directory_or_file_is_a_clear_error(reachable: Path) -> No
             os.seteuid(0)
 
 
-@pytest.mark.parametrize("bad", ["", "mysql://ann:secret@host/data", "sqlite:///data.ledger"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "mysql://ann:secret@host/data",
+        "sqlite:///data.ledger",
+        "postgresql:/ann:secret@host/data",
+        "/srv/postgres:ann:secret@host/data",
+    ],
+)
 def test_a_location_that_is_neither_file_nor_postgresql_is_an_error_that_does_not_repeat_it(bad: str) -> None:
     with pytest.raises(LedgerError, match="must be a file or a PostgreSQL URL") as caught:
         Ledger.open(bad)

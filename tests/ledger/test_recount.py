@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from anonymaly.ledger.recount import ImpossibleError, Recount
+from anonymaly.ledger.recount import Recount
+from anonymaly.ledger.sums import ImpossibleError
 
 Step = tuple[str, dict[str, Any]]
 LEDGER = {"anchor", "epoch", "upgrade"}
@@ -19,6 +20,18 @@ PAUSE: Step = ("pause", {"paused": True, "by": "o", "reason": "r"})
 
 def reserve(key: str = "q", cost: int = 2, analyst: str = "ann", **more: Any) -> Step:
     return "reserve", {"key": key, "cost": cost, "analyst": analyst, "record": {}, **more}
+
+
+PERIOD = {"epsilon": 2, "every": "month", "from": "2026-01-01", "begun": "2026-01-01"}
+
+
+def granted(limit: int | None = 5, by: str = "o", analyst: str = "ann", **terms: Any) -> Step:
+    agreed = {"terms": 1, "total": 5, **terms}
+    return "grant", {"analyst": analyst, "limit": limit, "terms": agreed, "by": by, "reason": "r"}
+
+
+def renewed(begun: str, limit: int = 2, **terms: Any) -> Step:
+    return granted(limit, "renewal", period={**PERIOD, "begun": begun}, **terms)
 
 
 def amend(**declared: Any) -> Step:
@@ -57,6 +70,103 @@ IMPOSSIBLE: dict[str, tuple[list[Step], str]] = {
         [OPEN, reserve(cost=6), GRANT],
         "grants less than was spent",
     ),
+    "terms that nobody can read": ([OPEN, granted(period={})], "terms that cannot be read"),
+    "a grant without an end": ([OPEN, granted(total=None)], "grants without an end"),
+    "a limit above the total": ([OPEN, granted(6)], "grants more than its total"),
+    "no limit below a total": ([OPEN, granted(None, overcommit=True)], "grants more than its total"),
+    "a renewal of nothing": ([OPEN, renewed("2026-02-01")], "renews another grant"),
+    "a renewal of a grant without periods": ([OPEN, granted(), renewed("2026-02-01")], "renews another"),
+    "a renewal of what was revoked": (
+        [OPEN, granted(2, period=PERIOD), REVOKE, renewed("2026-02-01")],
+        "renews another grant",
+    ),
+    "a renewal on other terms": (
+        [OPEN, granted(2, period=PERIOD), renewed("2026-02-01", questions=["count"])],
+        "renews another grant",
+    ),
+    "a renewal of the same period": (
+        [OPEN, granted(2, period=PERIOD), renewed("2026-01-01")],
+        "renews a period twice",
+    ),
+    "a renewal by more": ([OPEN, granted(2, period=PERIOD), renewed("2026-02-01", 3)], "by another sum"),
+    "a question that was not granted": (
+        [OPEN, granted(questions=["count"]), reserve(grant=2, record={"question": "score"})],
+        "asks what was not granted",
+    ),
+    "a rule that was not granted": (
+        [OPEN, granted(rules={"adults": 1}), reserve(grant=2, rule="groups")],
+        "cites a rule that was not granted",
+    ),
+    "more questions under a rule than were granted": (
+        [
+            OPEN,
+            granted(rules={"groups": 1}),
+            reserve(grant=2, rule="groups", counters={"analyst:ann:rule:groups": [9, 1]}),
+        ],
+        "counts more questions than were granted",
+    ),
+    "a first question under a rule that is not counted": (
+        [OPEN, granted(rules={"groups": 1}), reserve(grant=2, rule="groups")],
+        "does not count under its rule",
+    ),
+    "an answer of before where a new question is refused": (
+        [
+            OPEN,
+            granted(),
+            granted(8, analyst="bob", total=8, overcommit=True),
+            reserve("q", 4, "ann", grant=2),
+            reserve("r", 5, "bob", grant=3),
+            ("again", {"reservation": 4, "key": "q", "analyst": "bob", "cost": 4, "grant": 3}),
+        ],
+        "is answered where a new question is refused",
+    ),
+    "a price that was not granted": (
+        [OPEN, granted(question_limit=1), reserve(grant=2)],
+        "costs more than was granted",
+    ),
+    "more granted than there is": (
+        [OPEN, granted(), granted(6, analyst="bob", total=6)],
+        "grants more than the table has",
+    ),
+    "what was kept for others": (
+        [
+            OPEN,
+            granted(),
+            granted(8, analyst="bob", total=8, overcommit=True),
+            reserve("q", 6, "bob", grant=3),
+        ],
+        "takes what was kept for others",
+    ),
+    "a price again that was not granted": (
+        [
+            OPEN,
+            granted(),
+            reserve(grant=2),
+            granted(analyst="bob", question_limit=1),
+            ("again", {"reservation": 3, "key": "q", "analyst": "bob", "cost": 2, "grant": 4}),
+        ],
+        "costs more than was granted",
+    ),
+    "a counter again past its limit": (
+        [
+            OPEN,
+            granted(),
+            reserve(grant=2),
+            granted(analyst="bob"),
+            (
+                "again",
+                {
+                    "reservation": 3,
+                    "key": "q",
+                    "analyst": "bob",
+                    "cost": 2,
+                    "grant": 4,
+                    "counters": {"analyst:bob:rule:groups": [1, 2]},
+                },
+            ),
+        ],
+        "counts past the limit",
+    ),
     "a revocation of nothing": ([OPEN, REVOKE], "revokes what was not granted"),
     "a counter past its limit": ([OPEN, counted("q", 1), counted("r", 1)], "counts past the limit"),
     "a counter whose limit changed": ([OPEN, counted("q", 1), counted("r", 5)], "counts past the limit"),
@@ -81,7 +191,7 @@ IMPOSSIBLE: dict[str, tuple[list[Step], str]] = {
         [("upgrade", {"from": 1, "to": 2}), ("upgrade", {"from": 1, "to": 2})],
         "is no upgrade",
     ),
-    "an upgrade to what is not known": ([("upgrade", {"from": 2, "to": 3})], "is no upgrade"),
+    "an upgrade to what is not known": ([("upgrade", {"from": 2, "to": 4})], "is no upgrade"),
     "the same analyst again": (
         [
             OPEN,
@@ -119,3 +229,22 @@ def test_no_run_appends(name: str) -> None:
 def test_what_concerns_the_whole_ledger_is_filed_under_no_account(kind: str) -> None:
     with pytest.raises(ImpossibleError, match="is not about one account"):
         Recount().add(1, kind, "patients", {})
+
+
+def test_terms_that_were_words_once_mean_what_they_meant() -> None:
+    recount = Recount()
+    words = ("grant", {**GRANT[1], "terms": {"terms": "see the contract"}})
+    for seq, (kind, data) in enumerate([OPEN, words, reserve(grant=2)], start=1):
+        recount.add(seq, kind, "patients", data)
+    assert recount.accounts["patients"].spent == 2
+
+
+def test_sums_without_terms_are_written_as_they_always_were() -> None:
+    recount = Recount()
+    for seq, (kind, data) in enumerate([OPEN, GRANT], start=1):
+        recount.add(seq, kind, "patients", data)
+    assert "terms" not in recount.sums()["accounts"]["patients"]
+    kind, data = granted()
+    recount.add(3, kind, "patients", data)
+    assert Recount.of(recount.sums()).sums() == recount.sums()
+    assert recount.sums()["accounts"]["patients"]["terms"] == {"ann": {"terms": 1, "total": 5}}

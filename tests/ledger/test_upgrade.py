@@ -180,9 +180,9 @@ def test_a_later_format_is_left_alone_and_not_called_damaged(location: str) -> N
     with Ledger.open(location) as opened:
         opened.open_account("patients", {}, limit=10, rules={})
         with raw_engine(location).begin() as connection:
-            connection.execute(sa.text("UPDATE ledger_head SET format = 3"))
+            connection.execute(sa.text("UPDATE ledger_head SET format = 4"))
             connection.execute(sa.text("CREATE TABLE ledger_more (id BIGINT)"))
-        words = r"was written by a later version of anonymaly \(format 3; this one reads up to 2\)"
+        words = r"was written by a later version of anonymaly \(format 4; this one reads up to 3\)"
         for use in (opened.verify, opened.head, lambda: ask(opened, "patients", "q")):
             with pytest.raises(LedgerTooNew, match=words):
                 use()

@@ -8,26 +8,26 @@ import logging
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from anonymaly.ask import catalogue
+from anonymaly.ask.acceptance import accept, permit_of, refuse_no_question, rule_of
 from anonymaly.ask.amendment import Amendment, propose
 from anonymaly.ask.answer import Answer, Preview
-from anonymaly.ask.binding import Binding, Expectation
+from anonymaly.ask.binding import Binding
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
 from anonymaly.ask.fingerprints import fingerprints
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.permit import Permit, RuleUse
-from anonymaly.ask.plan import Plan, make_plan
+from anonymaly.ask.plan import Plan, make_plan, probe_of
 from anonymaly.ask.query import Query
 from anonymaly.ask.secret import AccountSecret, Secret, SecretFile, newest_check
 from anonymaly.ask.store import Store, Stored, folder_of
 from anonymaly.ask.verify import verify
-from anonymaly.core.epsilon import LARGEST, to_nano, to_text
+from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest, absolute, beside, secret_beside
 from anonymaly.errors import (
@@ -36,11 +36,9 @@ from anonymaly.errors import (
     InputError,
     LedgerError,
     Refused,
-    RuleNotDeclared,
 )
 from anonymaly.ledger import Account, Ledger, Reservation, Verification, refuse_if_too_expensive
 from anonymaly.ledger.declarations import Declared, asked_under
-from anonymaly.promise import Guarantee, Relation
 from anonymaly.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -126,39 +124,11 @@ class Accountant:
 
     def accept(self, query: Query) -> Binding:
         """Read the question again, bind it to the declaration, and refuse what the owner did not allow."""
-        if not isinstance(query, Query):
-            raise InputError(
-                f"must be a question, got {type(query).__name__}",
-                field="query",
-                next_step="Give, for instance, am.Count(epsilon=0.1).",
-            )
+        refuse_no_question(query)
         if self._standing.number is None and self.name in self.ledger.accounts():
             self._compare(None)  # another process opened the account
         declaration = self.declaration  # once: the owner may amend it meanwhile
-        catalogue.refuse_unnamed(query.question, declaration.questions)
-        _refuse_another(type(query))
-        # Parsed again from its canonical text: what is charged and recorded is what is computed.
-        bound = type(query).read(query.to_dict()).bind(declaration)
-        bound = replace(bound, digest_of=self.secret.digest)
-        kind = type(bound.query).__name__
-        if not bound.query.kept:
-            raise Refused(
-                f"the answer of this {kind} cannot be stored, and every charged answer must be",
-                field="query",
-                next_step="Ask for a form that can be stored, or simulate on public data.",
-            )
-        relation = bound.relation
-        if not (declaration.any_rule or relation.permitted(declaration.rules)):
-            raise RuleNotDeclared(
-                f"{kind} needs a promise that the owner of {self.name} did not declare: "
-                f"it would protect only {relation.protects()}",
-                field="rules",
-                next_step=f"Cite a declared rule ({', '.join(declaration.rules) or 'there is none'}), "
-                f"or ask the owner to declare one{_such_as(relation)}.",
-            )
-        if sum(bound.shares.values()) != bound.query.cost or min(bound.shares.values()) <= 0:
-            raise AssertionError(f"the shares of {bound.query.question} do not sum to its cost")
-        return bound
+        return replace(accept(query, declaration), digest_of=self.secret.digest)
 
     def preview(self, query: Query, repeat: int) -> Preview:
         """Say what a question would cost, promise and give."""
@@ -187,7 +157,7 @@ class Accountant:
 
     def permit(self, bound: Binding) -> Permit | None:
         """Return the rule that counts a question that was not charged before; refuse what no rule allows."""
-        return None if bound.declaration.any_rule else bound.permit()
+        return permit_of(bound)
 
     def _use_of(self, permit: Permit) -> RuleUse:
         """Say how many of the questions that a rule allows were asked."""
@@ -208,12 +178,8 @@ class Accountant:
 
     def plan(self, query: Query, for_error: Any) -> Plan:
         """Say which ε gives a wanted error, and how many such questions the account would pay for."""
-        probe = query
-        if isinstance(query, Query):
-            # The ε of the question plays no part where one is looked for, however small it is.
-            epsilon = query.epsilon if for_error is None else Decimal(to_text(LARGEST))
-            probe = query.for_plan(self.declaration).model_copy(update={"epsilon": epsilon})
-        bound, account = self.accept(probe), self.account
+        refuse_no_question(query)
+        bound, account = self.accept(probe_of(query, self.declaration, for_error)), self.account
         self.permit(bound)
         plan = make_plan(bound, query, for_error, remaining=account.remaining, limit=account.limit)
         self.permit(bound.at(plan.query.cost))  # a rule may ask for more than the error needs
@@ -264,9 +230,24 @@ class Accountant:
         secret = self.secret.current()
         return None if secret is None else self.ledger.find(self.name, _key(secret, fingerprint))
 
+    @property
+    def has_grants(self) -> bool:
+        """Whether analysts are held to grants: then nobody is answered who was not charged themselves."""
+        return self.name in self.ledger.accounts() and bool(self.ledger.grants(self.name))
+
+    def is_charged(self, bound: Binding, repeat: int, analyst: str) -> bool:
+        """Say whether an analyst was charged for a question, as the first who asked it or later."""
+        earlier = self.find(bound, repeat)
+        return earlier is not None and self.ledger.charge_of(self.name, earlier.key, analyst) is not None
+
     def reserve(self, bound: Binding, *, analyst: str, repeat: int) -> Reservation:
-        """Charge the account, durably, or find the earlier charge for the same question."""
-        if self.find(bound, repeat) is None:
+        """Charge the account, durably, or find the earlier charge for the same question.
+
+        Where there are grants, an analyst who was not charged before is treated the same, whether another was
+        or not: whatever is refused here would tell them otherwise.
+        """
+        mine = not self.has_grants or self.is_charged(bound, repeat, analyst)
+        if mine and self.find(bound, repeat) is None:
             self.refuse_beyond_rules(bound)
         self.store.refuse_unwritable()
         secret, before = self.secret.for_charge()
@@ -278,7 +259,7 @@ class Accountant:
         # No charge under an earlier declaration can come between this and the next: the ledger refuses it.
         earlier = self.find(bound, repeat)
         newest = next(fingerprints(bound, repeat, standing.declared))
-        permit = self.permit(bound) if earlier is None else None
+        permit = None if mine and earlier is not None else self.permit(bound)
         return self.ledger.reserve(
             self.name,
             analyst=analyst,
@@ -288,6 +269,7 @@ class Accountant:
             # In the transaction of the charge, or two questions at once would share what is left of a rule.
             counters={} if permit is None else {permit.counter: permit.questions},
             once={} if permit is None else {permit.counter: permit.mark(secret.digest)},
+            rule=rule_of(bound, permit),
             # Bound again, because another process may have made the secret after this question was accepted.
             record=_record(replace(bound, digest_of=secret.digest), repeat, secret, before),
         )
@@ -325,15 +307,10 @@ class Accountant:
         kind = kind or catalogue.load(record["question"])
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
-        guarantee = Guarantee.read(record["guarantee"])
-        value = kind.recalled(value, record["query"], guarantee)
-        return Answer(
-            value=value,
-            asks=record["asks"],
-            shown=kind.show(value, record["asks"]),
-            question=record["question"],
-            guarantee=guarantee,
-            expectation=Expectation.read(record["expected"]),
+        return Answer.recall(
+            kind,
+            value,
+            record,
             number=reservation.seq,
             charged=charged,
             remaining=account.remaining,
@@ -450,28 +427,6 @@ class _Dropped(Exception):
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.stage)
         self.failed = failed
-
-
-def _such_as(relation: Relation) -> str:
-    """Write a rule that would permit a promise, as its owner would declare it."""
-    needed = relation.needs()
-    if needed is None:
-        return ""
-    name, rule = needed
-    defaults = {field: info.default for field, info in type(rule).model_fields.items()}
-    fields = [f"{field}={item!r}" for field, item in rule.to_dict().items() if item != defaults[field]]
-    return f", such as rules={{{name!r}: am.{type(rule).__name__}({', '.join(fields)})}}"
-
-
-def _refuse_another(kind: type[Query]) -> None:
-    """Refuse a question under the name of another one."""
-    # What cannot be found by its name now could not be read back from the store later.
-    if not issubclass(kind, catalogue.load(kind.question)):
-        raise Refused(
-            f"{kind.__module__}.{kind.__name__} calls itself {kind.question!r}, which is another question",
-            field="question",
-            next_step="Give it a name of its own.",
-        )
 
 
 def _recorded_origin(reservation: Reservation) -> catalogue.Origin | None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymaly.ask.loosening import effects
-from anonymaly.ask.permit import counter_of
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import Rule, SameContexts, read_rule
 from anonymaly.ledger import Account, Ledger
 from anonymaly.ledger.accounts import find_differences
+from anonymaly.ledger.counters import counter_of
 from anonymaly.ledger.records import Rules
 
 

@@ -168,6 +168,21 @@ class Answer:
     rehearsed_on: RehearsedOn | None = None  # rows that are not the table's: the value says nothing of it
     labels: tuple[str, ...] | None = None  # of the records asked about, by whoever asked; kept nowhere
 
+    @classmethod
+    def recall(cls, kind: type[Query], value: Any, told: Mapping[str, Any], **rest: Any) -> Answer:
+        """Return an answer from its stored value and what was written down, or told, when it was given."""
+        guarantee = Guarantee.read(told["guarantee"])
+        value = kind.recalled(value, told["query"], guarantee)
+        return cls(
+            value=value,
+            asks=told["asks"],
+            shown=kind.show(value, told["asks"]),
+            question=told["question"],
+            guarantee=guarantee,
+            expectation=Expectation.read(told["expected"]),
+            **rest,
+        )
+
     def labelled(self, query: Query) -> Answer:
         """Return the same in the words of whoever asked, with what they know of the records."""
         value, labels = query.completed(self.value), query.labels()

@@ -100,6 +100,12 @@ class Choices:
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Choices:
+        """Read the table from plain data."""
+        lines = tuple(tuple(line) for line in data["lines"])
+        return cls(data["title"], tuple(data["head"]), lines, tuple(data["notes"]))
+
 
 @dataclass(frozen=True)
 class Expectation:

@@ -12,6 +12,7 @@ from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.amendment import Amendment
 from anonymaly.ask.answer import Answer, Preview, Previews
+from anonymaly.ask.binding import Binding
 from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query
@@ -19,7 +20,7 @@ from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
-from anonymaly.errors import InputError, LedgerDamaged, Refused
+from anonymaly.errors import AnswerFailed, InputError, LedgerDamaged, Refused
 from anonymaly.ledger.statement import Statement
 from anonymaly.promise import Relation
 
@@ -239,12 +240,15 @@ class Curator:
         """Charge the account, answer the question, and store the answer.
 
         The same question again returns the stored answer, free; ``repeat=1`` pays for a fresh draw.
-        ``analyst`` is a label until a server authenticates it.
+        ``analyst`` is a label until the account has grants. From then on whoever has none is refused, stored
+        answers too, and what another asked before is charged to the analyst's own limit, once.
         """
         label, number = _label(analyst), _whole(repeat)
         # Everything up to the reservation depends on the question, the declaration and the ledger alone.
         bound = self.accountant.as_charged(self.accountant.accept(query), number)
         self._refuse_of_a_part(bound.relation)
+        if self.accountant.has_grants:
+            return self._ask_by_grant(bound, label, number).labelled(query)
         earlier = self.accountant.find(bound, number)
         if earlier is not None and earlier.state != "reserved":
             answer = self.accountant.answer(earlier, 0, type(bound.query))  # the table need not even be there
@@ -257,6 +261,25 @@ class Curator:
         if reservation.state == "reserved":
             reservation = self.accountant.complete(bound, reservation, draw)
         return self.accountant.answer(reservation, charged, type(bound.query)).labelled(query)
+
+    def _ask_by_grant(self, bound: Binding, analyst: str, repeat: int) -> Answer:
+        """Ask as an analyst who must not learn whether another asked the same before."""
+        accountant = self.accountant
+        # Who was charged gets the stored answer, whether the table is there or not. Everybody else is refused
+        # where the table is not ready, although their answer may be stored.
+        mine = accountant.is_charged(bound, repeat, analyst)
+        draw = None if mine else self._source.ready(bound)
+        reservation = accountant.reserve(bound, analyst=analyst, repeat=repeat)
+        charged = 0 if mine else bound.query.cost
+        if reservation.state == "reserved":
+            reservation = accountant.complete(bound, reservation, draw or self._source.ready(bound))
+        if reservation.state == "failed":
+            # Without its number in the ledger, which tells how much others ask.
+            raise AnswerFailed(
+                f"the question was charged ε={to_text(reservation.cost)} and no answer came of it",
+                next_step="The charge stands; repeat= asks again at a new charge.",
+            )
+        return accountant.answer(reservation, charged, type(bound.query))
 
     @property
     def budget(self) -> float:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymaly.ask.secret import Digest
-from anonymaly.core.value import digest
-
-LONGEST_NAME = 100  # of a rule that its counter is called by; counters have names of at most 200 characters
+from anonymaly.ledger.counters import counter_of
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,6 @@ class Permit:
     def mark(self, digest_of: Digest) -> str:
         """Return the name under which the ledger knows that this question was counted."""
         return f"asked:{digest_of('counted', [self.rule, self.same])}"
-
-
-def counter_of(rule: str) -> str:
-    """Return the name of the counter of questions under a rule.
-
-    Examples
-    --------
-    >>> counter_of("groups")
-    'rule:groups'
-    """
-    return f"rule:{rule if len(rule) <= LONGEST_NAME else digest(rule)}"
 
 
 @dataclass(frozen=True)

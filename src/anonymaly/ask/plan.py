@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,8 @@ from anonymaly.ask.binding import Binding, Choices, Measure, shown_number
 from anonymaly.ask.odds import HOLDS, Odds
 from anonymaly.ask.plan_picture import bar, picture
 from anonymaly.ask.query import Query
-from anonymaly.core.epsilon import LARGEST, to_text
+from anonymaly.core.epsilon import LARGEST, read_amount, to_nano, to_text
+from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, Refused
 from anonymaly.promise import Everyone, Guarantee
 
@@ -33,6 +35,11 @@ class PlanLine:
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain data."""
         return {"epsilon": to_text(self.cost), "error": self.error, "questions": self.questions}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> PlanLine:
+        """Read the line from plain data."""
+        return cls(to_nano(data["epsilon"]), data["error"], data["questions"])
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,7 @@ class Plan:
             "epsilon": to_text(self.query.cost),
             "error": self.measure.to_dict(),
             "remaining": to_text(self.remaining),
+            "limit": to_text(self.limit),
             "questions": self.questions,
             "lines": [line.to_dict() for line in self.lines],
             "choices": None if self.choices is None else self.choices.to_dict(),
@@ -89,6 +97,21 @@ class Plan:
             "holds": HOLDS,
             "guarantee": self.guarantee.to_dict(),
         }
+
+    @classmethod
+    def read(cls, query: Query, data: Mapping[str, Any]) -> Plan:
+        """Read the plan of a question from plain data."""
+        choices = data["choices"]
+        return cls(
+            query=query.model_copy(update={"epsilon": Decimal(data["epsilon"])}),
+            wanted=data["wanted"],
+            measure=Measure(**data["error"]),
+            guarantee=Guarantee.read(data["guarantee"]),
+            remaining=read_amount(data["remaining"]),
+            limit=read_amount(data["limit"]),
+            lines=tuple(map(PlanLine.read, data["lines"])),
+            choices=None if choices is None else Choices.read(choices),
+        )
 
     def svg(self) -> str:
         """Return a picture of the error over ε, as SVG."""
@@ -155,6 +178,13 @@ class Plan:
             table += f"<p>{html.escape(self.choices.title)}</p>"
             table += f"{_html(list(self.choices.head), shown)}<ul>{notes}</ul>"
         return f"<div>{head}<table>{facts}</table>{self.svg()}{table}</div>"
+
+
+def probe_of(query: Query, declaration: Declaration, wanted: Any) -> Query:
+    """Return the question that a plan binds: at the largest ε, if the least for an error is looked for."""
+    # The ε of the question plays no part then, however small it is.
+    epsilon = query.epsilon if wanted is None else Decimal(to_text(LARGEST))
+    return query.for_plan(declaration).model_copy(update={"epsilon": epsilon})
 
 
 def make_plan(bound: Binding, query: Query, wanted: Any, *, remaining: int, limit: int) -> Plan:

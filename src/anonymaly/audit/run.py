@@ -71,7 +71,8 @@ def audit_all(
     began = time.perf_counter()
     tasks, chances = _plan(question, thorough, seed)
     done = list(_carried_out(tasks, (question, thorough, seed), workers or worker_threads()))
-    done.sort(key=lambda item: _wanted(question).index(item.about))
+    names = _wanted(question)
+    done.sort(key=lambda item: names.index(item.about))
     faults = [item for item in done if isinstance(item, FaultLine)]
     lines = [item for item in done if isinstance(item, AuditLine)]
     if postgres is not None:

@@ -6,12 +6,27 @@
 
 from __future__ import annotations
 
+from anonymaly.ledger.allowance import Allowance
 from anonymaly.ledger.book import refuse_if_too_expensive
 from anonymaly.ledger.ledger import Ledger
-from anonymaly.ledger.records import Account, Counter, Entry, Grant, Head, Receipt, Reservation, Verification
+from anonymaly.ledger.records import (
+    Account,
+    Charge,
+    ChargeReceipt,
+    Counter,
+    Entry,
+    Grant,
+    Head,
+    Receipt,
+    Reservation,
+    Verification,
+)
 
 __all__ = [
     "Account",
+    "Allowance",
+    "Charge",
+    "ChargeReceipt",
     "Counter",
     "Entry",
     "Grant",

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import DeclarationChanged, InputError, LedgerError, Refused
 from anonymaly.ledger.declarations import Declared, read_declarations
+from anonymaly.ledger.fixed import FIXED, fixed
 from anonymaly.ledger.inputs import added_rules, differences, refuse_changes
 from anonymaly.ledger.records import Account, Rules
-from anonymaly.ledger.recount import FIXED, fixed
 from anonymaly.ledger.schema import accounts, by_index, entries
 from anonymaly.ledger.transaction import Transaction, read_entry
 

@@ -32,7 +32,7 @@ _NEXT_STEP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AnchoredTerms:
     """What accounts may spend, and the last entry that changed a limit, a declaration or a rule.
 
     Its hash covers all entries before it: where it is the same, so is everything that was ever declared.
@@ -48,7 +48,7 @@ class Anchored:
     """What an anchor holds; earlier versions wrote no terms."""
 
     head: Head
-    terms: Terms | None = None
+    terms: AnchoredTerms | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is anchored as plain data; earlier versions read the head from it."""
@@ -70,7 +70,7 @@ class Anchored:
             return cls(head)
         limits = {str(name): int(limit) for name, limit in content["limits"].items()}
         changed = content["changed"]
-        return cls(head, Terms(limits, int(changed["seq"]), str(changed["hash"])))
+        return cls(head, AnchoredTerms(limits, int(changed["seq"]), str(changed["hash"])))
 
 
 class Anchor:

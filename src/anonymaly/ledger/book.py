@@ -13,10 +13,11 @@ import sqlalchemy as sa
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import BudgetExceeded, DeclarationChanged, LedgerDamaged, LedgerError, Refused
 from anonymaly.ledger.accounts import get_account, in_force, list_declarations
-from anonymaly.ledger.counters import count
-from anonymaly.ledger.grants import permit
+from anonymaly.ledger.allowance import allowance_of
+from anonymaly.ledger.own_part import OwnPart, is_charged
+from anonymaly.ledger.promised import no_money
 from anonymaly.ledger.records import Reservation, State
-from anonymaly.ledger.schema import again, entries, heads, reservations
+from anonymaly.ledger.schema import entries, heads, reservations
 from anonymaly.ledger.transaction import RESTORE, Transaction, read_entry
 
 _began = entries.alias("began")
@@ -45,11 +46,6 @@ _END = (
     .where(reservations.c.seq == sa.bindparam("of_seq"), reservations.c.state == "reserved")
     .values(state=sa.bindparam("new_state"), outcome=sa.bindparam("new_outcome"))
 )
-_AGAIN = sa.select(again.c.seq).where(
-    again.c.account == sa.bindparam("account"),
-    again.c.key == sa.bindparam("key"),
-    again.c.analyst == sa.bindparam("analyst"),
-)
 
 
 def find_reservation(connection: sa.Connection, account: str, key: str) -> Reservation | None:
@@ -74,36 +70,56 @@ def reserve(
     counters: dict[str, int] | None = None,
     once: dict[str, str] | None = None,
     declaration: int | None = None,
+    rule: str | None = None,
 ) -> Reservation:
-    """Charge the account, then the analyst, then counters; or find that this question was charged before."""
-    found = find_reservation(transaction.connection, account, key)
+    """Charge the account, the analyst and counters; or find that this question was charged before.
+
+    Where analysts have grants, one who was not charged for the question is refused by the same checks, in the
+    same order, and in the same words, whether another was or not.
+    """
+    connection = transaction.connection
+    found = find_reservation(connection, account, key)
     if found is not None:
-        return _charge_again(transaction, found, analyst, cost)
+        _refuse_another_price(found, cost)
+        if transaction.format == 1:  # knows neither pauses nor grants
+            return found
     transaction.upgrade()
-    number, paused = in_force(transaction.connection, account)
+    mine = allowance_of(connection, account, analyst)
+    number, paused = in_force(connection, account)
+    if found is not None and (mine is None or is_charged(connection, found, analyst)):
+        if found.state == "reserved" and paused:
+            raise _paused(account)
+        return found
     if paused:
         raise _paused(account)
     if declaration is not None and declaration != number:
-        by = list_declarations(transaction.connection, account)[-1].by or "its owner"
+        by = list_declarations(connection, account)[-1].by or "its owner"
         raise DeclarationChanged(
             f"the account '{account}' was amended at entry {number} by {by}: this question is bound to "
             f"declaration {declaration}, and {number} is in force",
             field="declaration",
             next_step="Open the account again and ask anew; nothing was charged.",
         )
-    granted = permit(transaction, account, analyst)
+    own = OwnPart(transaction, mine, record.get("question"), rule, cost, once or {})
+    own.admit()
+    own.leave_to_others(counters or {}, new=found is None)
+    if found is not None:
+        own.charge_again(found)
+        return found
     if not transaction.charge_account(account, cost):
-        standing = get_account(transaction.connection, account)
-        raise _exceeded(cost, standing.remaining, standing.limit, "")
-    _charge_analyst(transaction, account, analyst, cost)
-    counted = count(transaction, account, counters or {}, once or {})
+        if mine is not None and mine.terms is not None:
+            raise no_money(cost)
+        standing = get_account(connection, account)
+        raise _exceeded(cost, standing.remaining, standing.limit)
+    granted = own.charge(account, analyst)
+    counted = own.count(account, counters or {})
     data = {"analyst": analyst, "key": key, "cost": cost, "record": record}
-    data |= {} if granted is None else {"grant": granted}
+    data |= granted
     data |= {} if declaration is None else {"declaration": declaration}
     data |= {"counters": counted} if counted else {}
     entry = transaction.append("reserve", account, data)
     row = {"seq": entry.seq, "account": account, "key": key, "analyst": analyst, "cost": cost}
-    transaction.connection.execute(_ENTER, {**row, "state": "reserved", "outcome": None})
+    connection.execute(_ENTER, {**row, "state": "reserved", "outcome": None})
     return Reservation(
         ledger=transaction.head.ledger,
         account=account,
@@ -120,8 +136,7 @@ def reserve(
     )
 
 
-def _charge_again(transaction: Transaction, found: Reservation, analyst: str, cost: int) -> Reservation:
-    """Hand out a charge that stands; where analysts have grants, another one pays from theirs."""
+def _refuse_another_price(found: Reservation, cost: int) -> None:
     if found.cost != cost:
         # Or a cheap charge could be made first and an expensive answer computed under it.
         raise LedgerError(
@@ -129,32 +144,6 @@ def _charge_again(transaction: Transaction, found: Reservation, analyst: str, co
             field="key",
             next_step="Give each question a key that depends on its epsilon.",
         )
-    if transaction.format == 1:  # knows neither pauses nor grants
-        return found
-    if found.state == "reserved" and in_force(transaction.connection, found.account)[1]:
-        raise _paused(found.account)
-    granted = permit(transaction, found.account, analyst)
-    if granted is None or found.analyst == analyst:
-        return found
-    row = {"account": found.account, "key": found.key, "analyst": analyst}
-    if transaction.connection.execute(_AGAIN, row).first() is None:
-        _charge_analyst(transaction, found.account, analyst, cost)
-        data = {
-            "reservation": found.seq,
-            "key": found.key,
-            "analyst": analyst,
-            "cost": cost,
-            "grant": granted,
-        }
-        entry = transaction.append("again", found.account, data)
-        transaction.connection.execute(again.insert(), {"seq": entry.seq, **row})
-    return found
-
-
-def _charge_analyst(transaction: Transaction, account: str, analyst: str, cost: int) -> None:
-    if not transaction.charge_analyst(account, analyst, cost):
-        limit, spent = transaction.analyst(account, analyst) or (0, 0)
-        raise _exceeded(cost, (limit or 0) - spent, limit or 0, f" for analyst '{analyst}'")
 
 
 def end(
@@ -177,13 +166,13 @@ def end(
     values = {"of_seq": current.seq, "new_state": state, "new_outcome": entry.seq}
     if transaction.connection.execute(_END, values).rowcount != 1:
         raise LedgerDamaged("a reservation ended twice", field="ledger", next_step=RESTORE)
-    return _ended_as(current, state, entry.seq, entry.hash, data)
+    return replace(_ended_as(current, state, entry.seq, entry.hash, data), outcome_time=entry.time)
 
 
 def refuse_if_too_expensive(cost: int, *, remaining: int, limit: int) -> None:
     """Raise BudgetExceeded if a question costs more than remains."""
     if cost > remaining:
-        raise _exceeded(cost, remaining, limit, "")
+        raise _exceeded(cost, remaining, limit)
 
 
 def _paused(account: str) -> Refused:
@@ -194,9 +183,9 @@ def _paused(account: str) -> Refused:
     )
 
 
-def _exceeded(cost: int, remaining: int, limit: int, whose: str) -> BudgetExceeded:
+def _exceeded(cost: int, remaining: int, limit: int) -> BudgetExceeded:
     return BudgetExceeded(
-        f"needs ε={to_text(cost)}; {to_text(remaining)} of {to_text(limit)} remain{whose}",
+        f"needs ε={to_text(cost)}; {to_text(remaining)} of {to_text(limit)} remain",
         field="epsilon",
         next_step="Lower epsilon, or ask the owner to raise the budget.",
     )
@@ -219,8 +208,9 @@ def _read(row: Any) -> Reservation:
     )
     if row.state == "reserved":
         return reservation
-    data = json.loads(row.ended_body)["data"]
-    return _ended_as(reservation, row.state, row.ended_seq, row.ended_hash, data)
+    body = json.loads(row.ended_body)
+    ended = _ended_as(reservation, row.state, row.ended_seq, row.ended_hash, body["data"])
+    return replace(ended, outcome_time=body["time"])
 
 
 def _ended_as(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,10 +57,15 @@ class Version:
 
 def compose_charges(charges: Iterable[Reservation]) -> tuple[Line, ...]:
     """Return a line for every relation that was used, in the order of their first use."""
+    return compose_records(item.record for item in charges)
+
+
+def compose_records(records: Iterable[Mapping[str, Any]]) -> tuple[Line, ...]:
+    """Return a line for every relation in what the ledger keeps of questions."""
     # Few promises among many charges are different, and reading one takes longer than writing it.
     times: dict[str, int] = {}
-    for item in charges:
-        text = json.dumps(item.record["guarantee"], sort_keys=True)
+    for record in records:
+        text = json.dumps(record["guarantee"], sort_keys=True)
         times[text] = times.get(text, 0) + 1
     lines: dict[str, Line] = {}
     for text, number in times.items():

@@ -7,11 +7,40 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from anonymaly.core.value import digest
 from anonymaly.errors import Refused
 from anonymaly.ledger.accounts import get_account, lost_a_part
 from anonymaly.ledger.records import Counter
 from anonymaly.ledger.schema import counters
 from anonymaly.ledger.transaction import Transaction, read_head_and_format
+
+LONGEST_NAME = 100  # of a rule that its counter is called by; counters have names of at most 200 characters
+LONGEST_ANALYST = 60
+
+
+def counter_of(rule: str) -> str:
+    """Return the name of the counter of questions under a rule.
+
+    Examples
+    --------
+    >>> counter_of("groups")
+    'rule:groups'
+    """
+    return f"rule:{rule if len(rule) <= LONGEST_NAME else digest(rule)}"
+
+
+def own(analyst: str, name: str) -> str:
+    """Return the name of an analyst's own counter beside the one of that name; no two analysts share one.
+
+    Examples
+    --------
+    >>> own("ann", "rule:groups")
+    'analyst:ann:rule:groups'
+    """
+    if len(analyst) <= LONGEST_ANALYST and ":" not in analyst:
+        return f"analyst:{analyst}:{name}"
+    # Or "a:rule:b" with the rule c would be "a" with the rule b:rule:c. No plain name has this beginning.
+    return f"analyst-digest:{digest(analyst)[:32]}:{name}"
 
 
 def list_counters(connection: sa.Connection, account: str) -> list[Counter]:

@@ -8,8 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from anonymaly.errors import LedgerBehindAnchor, LedgerError
-from anonymaly.ledger.anchor import Anchor, Anchored, Terms, behind
+from anonymaly.ledger.anchor import Anchor, Anchored, AnchoredTerms, behind
 from anonymaly.ledger.book import end, list_reservations
+from anonymaly.ledger.grants import use_up
 from anonymaly.ledger.records import Head
 from anonymaly.ledger.schema import accounts, analysts, by_index, counters, entries
 from anonymaly.ledger.transaction import Transaction
@@ -33,13 +34,13 @@ _EPOCH = sa.select(sa.func.max(by_index(entries.c.seq))).where(
 )
 
 
-def read_terms(connection: sa.Connection) -> Terms:
+def read_terms(connection: sa.Connection) -> AnchoredTerms:
     """Return what accounts may spend, and the last entry that changed a limit, a declaration or a rule."""
     limits = {row.name: row.limit for row in connection.execute(_LIMITS)}
     changed = [*connection.execute(_CHANGED).scalars(), connection.execute(_EPOCH).scalar()]
     seq = max(number or 0 for number in changed)
     found = connection.execute(sa.select(entries.c.hash).where(entries.c.seq == seq)).scalar()
-    return Terms(dict(sorted(limits.items())), seq, found or "")
+    return AnchoredTerms(dict(sorted(limits.items())), seq, found or "")
 
 
 def refuse_if_anchored(connection: sa.Connection) -> None:
@@ -99,6 +100,8 @@ def begin_epoch(transaction: Transaction, anchor: Anchor) -> Anchored:
         spent = {"limit": limit, "spent": limit}
         connection.execute(accounts.update().where(accounts.c.name == name).values(spent))
     connection.execute(analysts.update().where(analysts.c.limit.is_not(None)).values(spent=analysts.c.limit))
+    for name in limits:
+        use_up(connection, name)
     connection.execute(counters.update().values(used=counters.c.limit))
     data: dict[str, Any] = {
         "epoch": max(head.epoch, 0 if anchored is None else anchored.head.epoch) + 1,

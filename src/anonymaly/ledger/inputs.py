@@ -10,8 +10,8 @@ from typing import Any
 
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import DeclarationChanged, InputError
+from anonymaly.ledger.fixed import fixed
 from anonymaly.ledger.records import Rules
-from anonymaly.ledger.recount import fixed
 
 DEEPEST = 32  # a declaration is a few levels deep; a thousand levels would exhaust the reader's stack
 LONGEST_LABEL = 200

@@ -15,12 +15,24 @@ from typing import Any, NoReturn
 
 from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError, LedgerDamaged
-from anonymaly.ledger import book
+from anonymaly.ledger import book, charges
+from anonymaly.ledger.allowance import Allowance, find_allowance
 from anonymaly.ledger.inputs import label, mapping, whole
 from anonymaly.ledger.opening import connect, connect_to_read
-from anonymaly.ledger.owner import LARGEST_COUNT, OwnersPart, name_of, read_limits
-from anonymaly.ledger.records import Account, Entry, Head, Receipt, Reservation, Verification
+from anonymaly.ledger.own_statement import OwnStatement, own_statement
+from anonymaly.ledger.owner import OwnersPart, name_of, read_limits
+from anonymaly.ledger.records import (
+    Account,
+    Charge,
+    ChargeReceipt,
+    Entry,
+    Head,
+    Receipt,
+    Reservation,
+    Verification,
+)
 from anonymaly.ledger.session import Session
+from anonymaly.ledger.terms import LARGEST_COUNT
 from anonymaly.ledger.transaction import read_entries, read_head
 from anonymaly.ledger.verify import check, check_receipt, unreadable
 
@@ -168,6 +180,7 @@ class Ledger(OwnersPart):
         counters: Mapping[str, int] = MappingProxyType({}),
         once: Mapping[str, str] = MappingProxyType({}),
         declaration: int | None = None,
+        rule: str | None = None,
     ) -> Reservation:
         """Charge a question before it is computed, durably, or refuse it.
 
@@ -196,13 +209,17 @@ class Ledger(OwnersPart):
         declaration : int, optional
             The number of the declaration that the question was bound to (``Account.number``): refused if
             another is in force by now.
+        rule : str, optional
+            The name of the declared rule that the question's promise rests on, ``"*"`` for one that is
+            written in the question, none if it protects everyone. A grant's terms name those that may be
+            cited, as they name questions (the record's ``question``).
 
         Raises
         ------
         BudgetExceeded
             Account or analyst cannot pay.
         Refused
-            The account is paused, the analyst has no grant, or a counter is at its limit.
+            The account is paused, the analyst has no grant that allows it, or a counter is at its limit.
         DeclarationChanged
             The account was amended. In all cases nothing was charged.
         """
@@ -217,6 +234,8 @@ class Ledger(OwnersPart):
             label(mark, field=f"once.{counter}")
         if declaration is not None:
             whole(declaration, field="declaration", least=1, most=LARGEST_COUNT)
+        if rule is not None:
+            label(rule, field="rule")
         return self._session.write(
             book.reserve,
             name,
@@ -227,6 +246,7 @@ class Ledger(OwnersPart):
             counters=counted,
             once=marks,
             declaration=declaration,
+            rule=rule,
         )
 
     def commit(self, reservation: Reservation, *, digest: str, media_type: str, size: int) -> Reservation:
@@ -266,6 +286,33 @@ class Ledger(OwnersPart):
     def reservations(self, account: Account | str) -> list[Reservation]:
         """Return an account's reservations in the order they were made."""
         return self._session.read(book.list_reservations, name_of(account))
+
+    def allowance(self, account: Account | str, analyst: str) -> Allowance | None:
+        """Return what an analyst may ask now; None in an account without grants.
+
+        Raises
+        ------
+        Refused
+            The analyst has no grant, or one that was revoked, has ended or has not begun.
+        """
+        return self._session.read(find_allowance, name_of(account), label(analyst, field="analyst"))
+
+    def charge_of(self, account: Account | str, key: str, analyst: str) -> Charge | None:
+        """Return what an analyst was charged for a question, as the first who asked it or later."""
+        return self._session.read(charges.find_charge, name_of(account), key, analyst)
+
+    def charges(self, account: Account | str, analyst: str) -> list[Charge]:
+        """Return an analyst's own charges in their order, numbered from 1 on."""
+        return self._session.read(charges.list_charges, name_of(account), analyst)
+
+    def own_statement(self, account: Account | str, analyst: str) -> OwnStatement:
+        """Return what one analyst was charged for, and what they may still spend; refuse without a grant."""
+        return self._session.read(own_statement, name_of(account), label(analyst, field="analyst"))
+
+    def verify_charge(self, receipt: ChargeReceipt | Mapping[str, Any]) -> bool:
+        """Say whether an analyst's receipt is for a charge, and an answer, that stand in this ledger."""
+        held = receipt if isinstance(receipt, ChargeReceipt) else ChargeReceipt.from_dict(receipt)
+        return self._session.read(charges.check_charge, held)
 
     def head(self) -> Head:
         """Return the last link of the chain."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from anonymaly.ledger.session import Backend, Session
 from anonymaly.ledger.sqlite import SqliteBackend
 from anonymaly.ledger.transaction import read_head
 from anonymaly.ledger.verify import refuse_if_damaged
+
+# An address with a slash too few, which would be taken for a path and shown with its password.
+_MISTYPED = re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, SCHEMES))}):(?!//)")
 
 
 def connect(
@@ -81,7 +85,7 @@ def choose_backend(location: str | Path) -> Backend:
     scheme, separator, _ = location.partition("://")
     if separator and scheme in SCHEMES:
         return PostgresBackend(location)
-    if separator or not location.strip():
+    if separator or not location.strip() or _MISTYPED.search(location):
         # The location itself is not repeated: a URL may hold a password.
         raise LedgerError(
             "must be a file or a PostgreSQL URL",

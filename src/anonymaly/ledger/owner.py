@@ -10,14 +10,15 @@ from typing import Any, Literal
 from anonymaly.core.epsilon import LARGEST_TOTAL
 from anonymaly.errors import InputError
 from anonymaly.ledger import accounts, counters, grants
-from anonymaly.ledger.counters import raise_counters
+from anonymaly.ledger.counters import counter_of, raise_counters
 from anonymaly.ledger.declarations import Declared
 from anonymaly.ledger.inputs import label, mapping, read_rules, whole
+from anonymaly.ledger.promised import counted_rules, refuse_fewer, refuse_short_rules
 from anonymaly.ledger.records import Account, Counter, Grant
 from anonymaly.ledger.session import Session
+from anonymaly.ledger.terms import LARGEST_COUNT, refuse_reserved
 from anonymaly.ledger.transaction import Transaction
 
-LARGEST_COUNT = 2**53  # whole in every JSON reader
 LONGEST_REASON = 2000
 
 
@@ -57,7 +58,15 @@ class OwnersPart:
         named = read_rules(rules)
         if limit is not None:
             whole(limit, field="budget", least=1, most=LARGEST_TOTAL)
-        return self._session.write(accounts.open_account, name, declared, limit, named)
+
+        def open_account(transaction: Transaction) -> Account:
+            before = accounts.find_account(transaction.connection, name)
+            opened = accounts.open_account(transaction, name, declared, limit, named)
+            if before is not None and before.rules != opened.rules:
+                refuse_fewer(transaction, name, before.rules)
+            return opened
+
+        return self._session.write(open_account)
 
     def compare(
         self,
@@ -131,8 +140,10 @@ class OwnersPart:
 
         def amend(transaction: Transaction) -> Account:
             said = {"learned_from_rows": learned_from_rows, **why}
+            before = accounts.get_account(transaction.connection, name).rules
             amended = accounts.amend(transaction, name, declared, named, said, replaces)
             raise_counters(transaction, name, limits, why)
+            refuse_fewer(transaction, name, before)
             return amended
 
         return self._session.write(amend)
@@ -163,19 +174,30 @@ class OwnersPart:
             Who may ask.
         limit : int or None
             What all of the analyst's questions may cost, in nano-ε, with what they spent before; None for no
-            limit of their own.
+            limit of their own, or, with terms, for the one that follows from them.
         by : str
             Who granted it.
         reason : str
             Why.
         terms : Mapping
-            What else was agreed, as plain data; it is kept, and whoever calls `reserve` sees to it.
+            What else was agreed, as plain data. With ``"terms": 1`` among it, `reserve` sees to it: ``total``
+            (what all periods together may cost), ``period`` (``epsilon``, ``every`` day, week, month or year,
+            ``from`` a day), ``question_limit``, ``until``, ``questions`` (names), ``rules`` (name → how many
+            questions; ``"any": true`` for every other) and ``overcommit``. Anything else is kept, and means
+            nothing to the ledger.
+
+        Raises
+        ------
+        Refused
+            The table could not keep what is granted, and ``overcommit`` is not said; or less is granted than
+            was spent.
         """
         label(analyst, field="analyst")
         if limit is not None:
             whole(limit, field="limit", least=0, most=LARGEST_TOTAL)
         agreed = mapping(terms, field="terms")
         said = _said(label(by, field="by"), _text(reason, field="reason"))
+        refuse_reserved(agreed, by)
         return self._session.write(
             grants.grant, name_of(account), analyst, limit=limit, terms=agreed, said=said
         )
@@ -215,7 +237,20 @@ class OwnersPart:
         label(name, field="counters")
         whole(to, field="limit", least=0, most=LARGEST_COUNT)
         whole(used, field="used", least=0, most=LARGEST_COUNT)
-        return self._session.write(counters.limit_counter, name_of(account), name, to, used, said)
+        of = name_of(account)
+
+        def limit(transaction: Transaction) -> Counter:
+            accounts.get_account(transaction.connection, of)
+            transaction.upgrade()
+            before = transaction.counter(of, name)
+            limited = counters.limit_counter(transaction, of, name, to, used, said)
+            if before is None or to < before[0]:
+                allowed = counted_rules(accounts.get_account(transaction.connection, of).rules)
+                same = {rule: most for rule, most in allowed.items() if counter_of(rule) == name}
+                refuse_short_rules(transaction, of, same)
+            return limited
+
+        return self._session.write(limit)
 
     def counters(self, account: Account | str) -> list[Counter]:
         """Return an account's counters that were ever used or limited, by name."""

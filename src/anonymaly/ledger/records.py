@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from anonymaly.errors import InputError
 
@@ -39,7 +39,8 @@ class Entry:
 
     ``kind`` is open, rule, limit, amendment, reserve, again, commit, fail, grant, revocation, pause, consent,
     anchor, epoch or upgrade. ``account`` is None for those that concern the whole ledger (anchor, epoch,
-    upgrade). The order is that of ``seq``; ``time`` is the writer's clock and decides nothing.
+    upgrade). The order is that of ``seq``; ``time`` is the writer's clock, and decides only when the
+    terms of a grant end or begin anew.
 
     Examples
     --------
@@ -89,7 +90,28 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class _Receipt:
+    """What all receipts can do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read a receipt back from plain data."""
+        try:
+            return cls(**data)
+        except TypeError:
+            raise InputError(
+                "has missing or unknown fields",
+                field="receipt",
+                next_step=f"Give what to_dict() of a receipt returned: {', '.join(cls.__slots__)}.",
+            ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(_Receipt):
     """Proof of a charge, to be checked against the ledger by anyone who may read it.
 
     Examples
@@ -109,21 +131,62 @@ class Receipt:
     commit_hash: str | None = None
     digest: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the receipt as plain data."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Receipt:
-        """Read a receipt back from plain data."""
-        try:
-            return cls(**data)
-        except TypeError:
-            raise InputError(
-                "has missing or unknown fields",
-                field="receipt",
-                next_step=f"Give what to_dict() of a receipt returned: {', '.join(cls.__slots__)}.",
-            ) from None
+@dataclass(frozen=True, slots=True)
+class ChargeReceipt(_Receipt):
+    """An analyst's proof of their own charge: it tells nothing of others, nor where it stands in the ledger.
+
+    ``charge`` is the hash of the entry that charged them, whoever asked first; ``digest`` that of the answer.
+
+    Examples
+    --------
+    >>> receipt = ChargeReceipt(ledger="1f", account="patients", charge="ab", digest="cd", cost=5)
+    >>> ChargeReceipt.from_dict(receipt.to_dict()) == receipt
+    True
+    """
+
+    ledger: str
+    account: str
+    charge: str
+    digest: str | None
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one analyst was charged for one question, in nano-ε, as the first who asked it or later.
+
+    ``number`` counts this analyst's own charges, from 1 on. ``hash`` is that of the entry that charged them.
+    It has no number of the ledger's: the gaps between those would tell how much others ask.
+
+    Examples
+    --------
+    >>> charge = Charge("1f", "patients", "ann", number=1, cost=5, question="count", asks="how many",
+    ...                 time="2026-01-01T00:00:00.000+00:00", hash="ab", digest="cd", record={})
+    >>> charge.receipt().charge
+    'ab'
+    """
+
+    ledger: str
+    account: str
+    analyst: str
+    number: int
+    cost: int
+    question: str
+    asks: str
+    time: str
+    hash: str
+    digest: str | None
+    record: Mapping[str, Any]
+
+    def receipt(self) -> ChargeReceipt:
+        """Return the analyst's proof of it."""
+        return ChargeReceipt(self.ledger, self.account, self.hash, self.digest, self.cost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the analyst may see of it, as plain data."""
+        shown = ("number", "question", "asks", "cost", "time")
+        return {name: getattr(self, name) for name in shown} | {"charge": self.hash}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +220,7 @@ class Reservation:
     charged: bool = False
     outcome_seq: int | None = None
     outcome_hash: str | None = None
+    outcome_time: str | None = None
     digest: str | None = None
     media_type: str | None = None
     size: int | None = None
@@ -188,7 +252,8 @@ class Reservation:
 class Grant:
     """What an owner granted to an analyst, in nano-ε, and whether it still stands.
 
-    ``terms`` is whatever else was agreed, as plain data; the ledger keeps it and gives it no meaning.
+    ``terms`` is whatever else was agreed, as plain data: what `reserve` sees to, if it is of that kind
+    (``anonymaly.ledger.terms``), or anything else, which the ledger keeps and gives no meaning.
 
     Examples
     --------

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-FORMAT = 2  # what this version writes; it reads all formats from 1 on
+FORMAT = 2  # what a ledger begins with, and an earlier one is brought to; all from 1 on are read
+# Of a ledger from the first grant with terms on. It has the same tables: versions that see to no terms leave
+# it alone. Its times never go back, because they say when terms end.
+WITH_TERMS = 3
 
 _metadata = sa.MetaData()
 

@@ -17,6 +17,7 @@ from anonymaly.ledger.declarations import (
     count_asked,
     read_declarations,
 )
+from anonymaly.ledger.granted import Granted, read_granted
 from anonymaly.ledger.records import Account, Entry, Reservation
 from anonymaly.promise import Guarantee, SensitiveUnderPolicy, compose
 from anonymaly.promise.policies import who_is_protected
@@ -67,6 +68,7 @@ class Statement:
     total: Guarantee | None  # of what this ledger shows; not of answers that a lost one may have held
     columns: Mapping[str, Domain] | None  # declared ones, where they may show that nobody is protected
     declarations: tuple[AskedUnder, ...] = ()  # oldest first, the last one in force
+    granted: tuple[Granted, ...] = ()  # to analysts, under terms
 
     @classmethod
     def of(
@@ -81,8 +83,8 @@ class Statement:
         reservations : iterable of Reservation
             Every charge to it.
         epochs : iterable of Entry
-            Entries of the account, of which those that declare and amend are read, and of the ledger, of
-            which those that begin an epoch over a lost ledger are.
+            Entries of the account, of which those that declare, amend, grant and charge are read, and of the
+            ledger, of which those that begin an epoch over a lost ledger are.
         """
         charged, entries = list(reservations), list(epochs)
         declarations = count_asked(read_declarations(entries), charged)
@@ -105,6 +107,7 @@ class Statement:
             total=total,
             columns=_columns(account, declarations, total),
             declarations=declarations,
+            granted=read_granted(entries),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,6 +129,7 @@ class Statement:
             "meaning": self._meaning(),
             **({"not_proved": list(self.not_proved)} if self.not_proved else {}),
             **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
+            **({"granted": [item.to_dict() for item in self.granted]} if self.granted else {}),
         }
 
     @property
@@ -138,7 +142,8 @@ class Statement:
             f"question{'' if self.questions == 1 else 's'}, {to_text(self.limit - self.spent)} remaining "
             f"({self.adjacency} adjacency)"
         )
-        return "\n".join([head, *(f"  {text}" for text in self._meaning())])
+        granted = [f"granted to {item}" for item in self.granted]
+        return "\n".join([head, *(f"  {text}" for text in [*granted, *self._meaning()])])
 
     def _meaning(self) -> list[str]:
         texts = self._missing()

@@ -15,7 +15,17 @@ import sqlalchemy as sa
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import LedgerDamaged, LedgerTooNew
 from anonymaly.ledger.records import Entry, Head
-from anonymaly.ledger.schema import FORMAT, HEAD, HeadQuery, accounts, analysts, counters, entries, heads
+from anonymaly.ledger.schema import (
+    FORMAT,
+    HEAD,
+    WITH_TERMS,
+    HeadQuery,
+    accounts,
+    analysts,
+    counters,
+    entries,
+    heads,
+)
 
 # Not that nothing was spent: this is also said when the answer to a charged question is to be recorded.
 RESTORE = "What was charged stands. Restore the ledger from a backup, or ask the owner what changed it."
@@ -50,6 +60,7 @@ _MOVE_HEAD = (
 _ANALYST = sa.select(analysts.c.limit, analysts.c.spent).where(
     analysts.c.account == sa.bindparam("of_account"), analysts.c.analyst == sa.bindparam("of_analyst")
 )
+_NEWEST = sa.select(entries.c.body).where(entries.c.seq == sa.select(heads.c.seq).scalar_subquery())
 _MORE = counters.c.used + sa.bindparam("more", type_=sa.BigInteger)
 _OF_COUNTER = (counters.c.account == sa.bindparam("of_account"), counters.c.name == sa.bindparam("of_name"))
 _COUNT = (
@@ -115,12 +126,28 @@ def found_format(connection: sa.Connection) -> int:
 
 def refuse_later(found: int) -> None:
     """Raise if a ledger has a later format than this version knows."""
-    if found > FORMAT:
+    if found > WITH_TERMS:
         raise LedgerTooNew(
-            f"was written by a later version of anonymaly (format {found}; this one reads up to {FORMAT})",
+            f"was written by a later version of anonymaly (format {found}; this one reads up to "
+            f"{WITH_TERMS})",
             field="ledger",
             next_step="Install that version: pip install --upgrade anonymaly.",
         )
+
+
+def clock() -> datetime:
+    """Return this host's time."""
+    return datetime.now(UTC)
+
+
+def moment(connection: sa.Connection) -> datetime:
+    """Return this host's time, but none before the newest entry's.
+
+    A clock that was set back neither renews a period twice nor lets go on what has ended.
+    """
+    newest = connection.execute(_NEWEST).scalar()
+    now = clock()
+    return now if newest is None else max(now, datetime.fromisoformat(json.loads(newest)["time"]))
 
 
 def read_entry(row: Any) -> Entry:
@@ -165,15 +192,15 @@ class Transaction:
         self._creating = creating
         self._first = head
 
-    def upgrade(self) -> None:
-        """Bring the ledger to this format, unless it is there; all or nothing, as the transaction is."""
-        if self.format == FORMAT:
+    def upgrade(self, to: int = FORMAT) -> None:
+        """Bring the ledger to a format, unless it is there; all or nothing, as the transaction is."""
+        if self.format >= to:
             return
-        before, self.format = self.format, FORMAT
+        before, self.format = self.format, to
         for statement in self._creating(before):
             self.connection.exec_driver_sql(statement)
-        self.connection.execute(heads.update().values(format=FORMAT))
-        self._append("upgrade", None, {"from": before, "to": FORMAT})
+        self.connection.execute(heads.update().values(format=to))
+        self._append("upgrade", None, {"from": before, "to": to})
 
     def append(self, kind: str, account: str | None, data: dict[str, Any]) -> Entry:
         """Append an entry to the chain."""
@@ -181,8 +208,9 @@ class Transaction:
         return self._append(kind, account, data)
 
     def _append(self, kind: str, account: str | None, data: dict[str, Any]) -> Entry:
-        # The time is for readers; a clock that jumps changes neither the order nor the chain.
-        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        # A clock that jumps changes neither the order nor the chain; nor, by one entry, when terms end.
+        now = moment(self.connection) if self.format >= WITH_TERMS else clock()
+        time = now.isoformat(timespec="milliseconds")
         text = canonical_json({"kind": kind, "account": account, "time": time, "data": data})
         seq = self.head.seq + 1
         hashed = link(self.head.hash, seq, text)

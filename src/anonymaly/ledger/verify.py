@@ -14,9 +14,10 @@ from anonymaly.ledger.book import find_reservation
 from anonymaly.ledger.checkpoint import EVERY, Checkpoint, read_checkpoint
 from anonymaly.ledger.compare import compare
 from anonymaly.ledger.records import Head, Receipt, Verification
-from anonymaly.ledger.recount import ImpossibleError, Recount
+from anonymaly.ledger.recount import Recount
 from anonymaly.ledger.schema import entries
 from anonymaly.ledger.session import Backend
+from anonymaly.ledger.sums import ImpossibleError
 from anonymaly.ledger.transaction import RESTORE, genesis, link, read_head_and_format
 
 MOST_PROBLEMS = 20

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.errors import AnonymalyError, Refused
-from anonymaly.ledger import Ledger, Reservation, book
+from anonymaly.ledger import Ledger, Reservation, book, own_part
 from anonymaly.ledger.counters import count as count_really
 from anonymaly.ledger.postgres import PostgresBackend
 from anonymaly.ledger.schema import HEAD
@@ -116,7 +116,7 @@ def _counted_before() -> Iterator[None]:
             )
         return {name: [limit, 1] for name, limit in limits.items()}
 
-    with replaced(Ledger, "reserve", reserve), replaced(book, "count", count):
+    with replaced(Ledger, "reserve", reserve), replaced(own_part, "count", count):
         yield
 
 

@@ -203,9 +203,15 @@ def _carelessly_spelled(item: Any) -> str | None:
 
 
 def _over_several_lines(
-    engine: DuckDB, paths: Sequence[str], names: Sequence[str], delimiter: str, *, line_breaks: bool
+    engine: DuckDB,
+    paths: Sequence[str],
+    names: Sequence[str],
+    delimiter: str,
+    *,
+    line_breaks: bool,
+    folders: Sequence[str] = (),
 ) -> ir.Table:
-    return _OPEN_TEXT(engine, paths, names, delimiter, line_breaks=True)
+    return _OPEN_TEXT(engine, paths, names, delimiter, line_breaks=True, folders=folders)
 
 
 _SPELLED, _FROM_PANDAS, _OPEN_TEXT = frames._spelled, frames._from_pandas, DuckDB.open_text

@@ -23,9 +23,10 @@ from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.ledger import Ledger, compare, ledger, postgres_catalog, verify
 from anonymaly.ledger.definitions import tables
 from anonymaly.ledger.postgres import PostgresBackend
-from anonymaly.ledger.recount import AccountSums, Recount
+from anonymaly.ledger.recount import Recount
 from anonymaly.ledger.session import Backend
 from anonymaly.ledger.sqlite import SqliteBackend
+from anonymaly.ledger.sums import AccountSums
 from anonymaly.questions.count.query import Count
 
 ACCOUNT = "patients"

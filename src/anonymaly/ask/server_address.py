@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server's address and the key for it: where from, and what would show the key to others."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from urllib.parse import SplitResult, urlsplit
+
+from anonymaly.errors import InputError
+
+KEY_VARIABLE = "ANONYMALY_KEY"
+KEYRING = "anonymaly"  # the service that a key is kept under in the system's keyring, by the server's host
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def find_key(url: str) -> str:
+    """Return the key for a server: from the environment, or the system's keyring if there is one."""
+    found = os.environ.get(KEY_VARIABLE)
+    if found:
+        return found
+    try:
+        # Optional: systems without one name the key in the environment.
+        kept = importlib.import_module("keyring").get_password(KEYRING, urlsplit(url).netloc)
+    except Exception:  # not installed, or locked
+        kept = None
+    if kept:
+        return str(kept)
+    raise InputError(
+        "is not given",
+        field="key",
+        next_step=f"Give key=, set {KEY_VARIABLE}, or keep it in the keyring under the service {KEYRING} "
+        f"and the name {urlsplit(url).netloc}.",
+    )
+
+
+def refuse_address(parts: SplitResult, table: str) -> None:
+    """Refuse what is not the address of a table, or would show the key on the way to it."""
+    try:
+        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:  # a port that is none
+        known = False
+    if not known or not table or parts.query or parts.fragment:
+        raise InputError(
+            "must be the address of a table",
+            field="url",
+            next_step="Give, for instance, https://curator.example/patients.",
+        )
+    if parts.username or parts.password:
+        raise InputError("must not hold a key", field="url", next_step="Give it as key= instead.")
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise InputError(
+            f"would send the key to {parts.hostname} where anybody on the way can read it",
+            field="url",
+            next_step="Use https.",
+        )
+
+
+def readable_key(key: str) -> str:
+    """Return a key as it is; refuse what would be another one in a header, or none."""
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise InputError(
+            "holds letters that no key has", field="key", next_step="Copy it whole: it begins with anm_."
+        )
+    return key
