@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is around every request: headers on everything, a line in the log, no error that gets out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from anonymaly.server.problems import Problem, internal
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+SEND_SECONDS = 60.0  # that a client may take for each part of an answer
+logger = logging.getLogger(__name__)
+
+
+class Outermost:
+    """Adds headers, writes the log, and turns what should not happen into one constant answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if has_body(scope) and "read" not in scope["state"]:
+                    # What is not read of a body is not waited for either.
+                    headers["Connection"] = "close"
+            # Whoever does not take what they asked for is not waited for.
+            async with asyncio.timeout(SEND_SECONDS):
+                await send(message)
+
+        scope.setdefault("state", {})
+        try:
+            await self.app(scope, receive, sending)
+        except Problem as problem:
+            if not status:
+                await problem.response()(scope, receive, sending)
+        except TimeoutError:
+            raise ConnectionAbortedError("a client was too slow") from None
+        except Exception as error:
+            # Its class and place only: its words may quote a question.
+            logger.error("%s in %s", type(error).__name__, _place(error))
+            if status:
+                raise ConnectionAbortedError("an answer broke off") from None
+            await internal().response()(scope, receive, sending)
+        finally:
+            state: dict[str, Any] = scope["state"]
+            caller = state.get("caller")
+            template = state.get("template", "-")
+            person = "-" if caller is None else caller.person
+            logger.info("%s %s %d %s", scope["method"], template, status, person)
+
+
+def has_body(scope: Scope) -> bool:
+    """Say whether a request announced a body."""
+    names = dict(scope["headers"])
+    return b"transfer-encoding" in names or names.get(b"content-length", b"0") != b"0"
+
+
+def _place(error: BaseException) -> str:
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    return "-" if step is None else f"{step.tb_frame.f_code.co_filename}:{step.tb_lineno}"

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may do what: the one table of all operations. What is not in it cannot be reached.
+
+`x-roles` and `x-needs` of the OpenAPI document are made from it, and the matrix of tests from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from anonymaly.server.keys import ROLES, Role
+
+# grant: an analyst needs one that stands for the table, and sees what is their own of it; owner and auditor
+# need none. person: it is the same person's, whatever the role. own: an analyst's own, or anybody's for owner
+# and auditor. nothing: the role is enough.
+Needs = Literal["nothing", "grant", "person", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The roles that an operation is for, none if anyone may, and what it needs besides."""
+
+    roles: tuple[Role, ...]
+    needs: Needs = "nothing"
+
+    @property
+    def anyone(self) -> bool:
+        """Whether no key is needed."""
+        return not self.roles
+
+
+_ASKERS: tuple[Role, ...] = ("owner", "analyst")
+_READERS: tuple[Role, ...] = ("owner", "auditor")
+_OWNER: tuple[Role, ...] = ("owner",)
+
+PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
+    {
+        "about": Permission(()),
+        "openapi": Permission(()),
+        "me": Permission(ROLES),
+        "list_tables": Permission(ROLES, "grant"),
+        "get_table": Permission(ROLES, "grant"),
+        "preview": Permission(_ASKERS, "grant"),
+        "plan": Permission(_ASKERS, "grant"),
+        "rehearse": Permission(_ASKERS, "grant"),
+        "ask": Permission(_ASKERS, "grant"),
+        "get_job": Permission(ROLES, "person"),
+        "list_answers": Permission(ROLES, "grant"),
+        "get_answer": Permission(ROLES, "own"),
+        "get_content": Permission(ROLES, "own"),
+        "get_receipt": Permission(ROLES, "own"),
+        "verify": Permission(ROLES),
+        "get_statement": Permission(ROLES, "grant"),
+        "list_entries": Permission(_READERS),
+        "verify_ledger": Permission(_READERS),
+        "list_grants": Permission(_READERS),
+        "get_grant": Permission(_READERS),
+        "put_grant": Permission(_OWNER),
+        "delete_grant": Permission(_OWNER),
+        "raise_budget": Permission(_OWNER),
+        "pause": Permission(_OWNER),
+        "resume": Permission(_OWNER),
+        "list_keys": Permission(_OWNER),
+        "make_key": Permission(_OWNER),
+        "revoke_key": Permission(_OWNER),
+    }
+)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The routes by subject; `ALL` is what an application is made of."""
+
+from __future__ import annotations
+
+from anonymaly.server.routes import about, answers, books, grants, jobs, keys, owner, questions, tables
+from anonymaly.server.routes.route import Route
+
+ALL: tuple[Route, ...] = (
+    *about.ROUTES,
+    *tables.ROUTES,
+    *questions.ROUTES,
+    *jobs.ROUTES,
+    *answers.ROUTES,
+    *books.ROUTES,
+    *grants.ROUTES,
+    *owner.ROUTES,
+    *keys.ROUTES,
+)
