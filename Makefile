@@ -6,19 +6,29 @@ BIN := .venv/bin
 PYTEST_WORKERS ?= 2
 UV := $(BIN)/python -m uv
 QUICK := $(addprefix tests/,system core declare promise ask contract)
+# What `make demo` installs: not Spark and lakes, which are half a gigabyte and no part of it.
+LIGHT := audit broker client estimators postgres report server stream
 CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo quick test lint types imports check docs tables snapshots lock bench reproduce clean
+.PHONY: demo quick test test-without-spark test-spark lint types imports check docs tables snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
 
 # The core in about a minute: what every change meets first.
 quick: .venv/.dev
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow" $(QUICK)
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow and not spark" $(QUICK)
 
+# Tests of Spark in a run of their own: each worker would start a JVM, and one uses all cores by itself.
+# Both runs go to their end, whatever the first one finds.
 test: .venv/.dev
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal
+	$(MAKE) --keep-going test-without-spark test-spark
+
+test-without-spark: .venv/.dev
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not spark"
+
+test-spark: .venv/.dev
+	$(BIN)/pytest -m spark
 
 check: test lint types imports
 
@@ -35,11 +45,13 @@ imports: .venv/.dev
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict
 
-# What is written from the source: the page of the command line, the tables of fields and of question folders.
+# What is written from the source: the page of the command line, the tables of fields and of question folders,
+# the document of the HTTP interface.
 tables: .venv/.dev
 	$(BIN)/python docs/command_line.py
 	$(BIN)/python docs/question_fields.py
 	$(BIN)/python docs/choosing.py
+	$(BIN)/python docs/openapi.py
 	RENEW_TABLES=1 $(BIN)/pytest -q tests/system/test_question_folders.py
 
 snapshots: .venv/.dev
@@ -57,7 +69,7 @@ reproduce: .venv/.dev
 
 lock: .venv/.uv
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	  --extra all --group build -o requirements/run.txt pyproject.toml
+	  $(addprefix --extra ,$(LIGHT)) --group build -o requirements/run.txt pyproject.toml
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --extra all --group dev -c requirements/run.txt -o requirements/dev.txt pyproject.toml
 

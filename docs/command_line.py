@@ -17,9 +17,9 @@ PAGE = Path(__file__).with_name("command-line.md")
 HEAD = """\
 # Command line
 
-Every command but `stream broker` has `--json`. Exit codes: 0 done; 1 refused with nothing spent, or
-charged and failed (`AnswerFailed`); 2 bad input, or a ledger, secret, store or file that cannot be used; 130
-interrupted.
+Every command but `serve` and `stream broker` has `--json`. Exit codes: 0 done; 1 refused with nothing
+spent, or charged and failed (`AnswerFailed`); 2 bad input, or a ledger, secret, store or file that cannot be
+used; 130 interrupted.
 
 `anonymaly --install-completion` makes the shell complete commands, options, and the columns and rules of the
 manifest; `python -m anonymaly` is the same program. A value of `--record` is read by the declared type of its

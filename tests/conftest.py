@@ -1,26 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of several folders use: a real PostgreSQL; and when a skip is a failure."""
+"""What tests of several folders use: a real PostgreSQL, a real Spark; and when a skip is a failure."""
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
 import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
 import tempfile
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 _numbers = itertools.count()
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
+# A small JVM that starts soon. Its own settings are not ours: another clock, and no ANSI.
+SPARK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 # A fork server looks for what it shall import before it is told this process's path (Python 3.11).
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")])
 )
+CHILD_SECONDS = 120
+
+
+def _end_in_time() -> None:
+    """End a forked child that stands still, so that the test that waits for it fails and the others go on."""
+    if sys._getframe(1).f_code is subprocess.Popen._execute_child.__code__:
+        return  # about to be another program, which keeps its alarm
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(CHILD_SECONDS)
+
+
+os.register_at_fork(after_in_child=_end_in_time)
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +75,54 @@ def postgres(server: str) -> Iterator[str]:
     yield server.replace("/postgres?", f"/{name}?")
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark session on this machine, the owner's: one JVM for all tests that have it."""
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("needs PySpark; install: pip install 'anonymaly[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("needs Java 17; install: apt-get install openjdk-17-jre-headless")
+    folder = tmp_path_factory.mktemp("spark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        running = SparkSession.getActiveSession()
+        builder = SparkSession.builder.master("local[2]")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        own = {"spark.connect.grpc.binding.port": port, "spark.sql.warehouse.dir": str(folder)}
+        for name, value in {**SPARK, **own}.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    yield session
+    if running is None:
+        session.stop()
+
+
+@pytest.fixture(params=["duckdb", "postgres", pytest.param("pyspark", marks=pytest.mark.spark)])
+def put(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Any], dict[str, Any]]:
+    """On each engine: takes an Arrow table and returns where it is, as fields of a dataset."""
+    from tests import places
+
+    if request.param == "duckdb":
+        return lambda table: {"source": table}
+    if request.param == "postgres":
+        url = request.getfixturevalue("postgres")
+        return lambda table: places.in_postgresql(table, url, f"t{next(_numbers)}")
+    session = request.getfixturevalue("spark")
+    return lambda table: places.in_spark(table, session, tmp_path)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
 
 
 def _fail_for_want_of_a_program(report: Report) -> Report:

@@ -10,6 +10,7 @@ from anonymaly.ask.answer import Preview as Preview
 from anonymaly.ask.curator import Curator as Curator
 from anonymaly.ask.plan import Plan as Plan
 from anonymaly.ask.query import Query as Query
+from anonymaly.ask.remote import connect as connect
 from anonymaly.ask.simulation import simulate as simulate
 from anonymaly.ask.table import Table as Table
 from anonymaly.declare.dataset import Dataset as Dataset

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here; a POSIX system has them")
+
+PATIENCE = 5  # seconds
 
 
 class Terminal:
@@ -33,10 +36,16 @@ class Terminal:
         )
         os.close(inside)
         self.transcript = ""
+        self._interrupted = False
 
     def reads(self) -> Iterator[str]:
         """Return what is shown, piece by piece, until the program ends."""
         while True:
+            # A signal between Python's last look and its wait for a line is noticed with the next one: so
+            # whoever pressed Ctrl-C and sees nothing presses it again.
+            while not select.select([self._screen], [], [], PATIENCE)[0]:
+                if self._interrupted:
+                    self.interrupt()
             try:
                 read = os.read(self._screen, 65536)
             except OSError:  # how Linux says that the other side is closed
@@ -54,6 +63,7 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Press Ctrl-C."""
+        self._interrupted = True
         os.killpg(self.program.pid, signal.SIGINT)
 
     def close(self) -> None:

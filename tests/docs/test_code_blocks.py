@@ -13,10 +13,16 @@ import json
 import os
 import re
 import runpy
+import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +31,8 @@ import yaml
 
 from anonymaly.ask.query import Query
 from anonymaly.declare.manifest import Manifest
+from tests.server.places import PATIENCE
+from tests.server.running import running
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -33,6 +41,9 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if "```" in path.read_text("utf-8")
 )
+OF_A_SERVER = [page for page in PAGES if 'am.connect("https://curator.example' in page.read_text("utf-8")]
+OF_SPARK = [page for page in PAGES if "SparkSession.builder" in page.read_text("utf-8")]
+HERE = "http://127.0.0.1:8765"  # where `anonymaly serve` listens
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENTS = """\
 name: patients
@@ -85,7 +96,27 @@ def _agree(expected: list[str], printed: list[str]) -> bool:
     return re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
-def _run_console(text: str, folder: Path) -> None:
+def _serve(command: str, folder: Path, environment: dict[str, str], address: str) -> Callable[[], None]:
+    """Run a server in the background, as a page begins it; return what ends it."""
+    process = subprocess.Popen(command, shell=True, cwd=folder, env=environment, start_new_session=True)
+
+    def end() -> None:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(PATIENCE)
+
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and process.poll() is None:
+        for file in folder.glob("*/first-owner-key"):
+            headers = {"Authorization": f"Bearer {file.read_text('utf-8').strip()}"}
+            with contextlib.suppress(httpx.HTTPError, KeyError):
+                if httpx.get(f"{address}/v1/tables/patients", headers=headers).json()["ready"]:
+                    return end
+        time.sleep(0.1)
+    end()
+    raise AssertionError(f"{command} is not ready")
+
+
+def _run_console(text: str, folder: Path, address: str, ends: contextlib.ExitStack) -> None:
     commands: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -107,6 +138,17 @@ def _run_console(text: str, folder: Path) -> None:
             if target != "demo":
                 continue  # this is `make test`
             command = "anonymaly demo"
+        if command.endswith(" &"):
+            at = f"--port {address.rpartition(':')[2]}"
+            command = command.removesuffix(" &").replace("anonymaly serve", f"anonymaly serve {at}")
+            ends.callback(_serve(command, folder, environment, address))
+            continue
+        if export := re.fullmatch(r"export (\w+)=(.*)", command):
+            found = subprocess.run(
+                f"printf %s {export[2]}", shell=True, cwd=folder, capture_output=True, text=True, check=True
+            )
+            os.environ[export[1]] = environment[export[1]] = found.stdout
+            continue
         done = subprocess.run(
             command,
             shell=True,
@@ -122,15 +164,59 @@ def _run_console(text: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in (*OF_SPARK, *OF_A_SERVER)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_every_block_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _run_page(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", OF_SPARK, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_on_spark_runs_and_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Any
+) -> None:
+    _prepare(tmp_path, page)
+    spark.read.parquet(str(tmp_path / "patients.parquet")).createOrReplaceTempView("patients")
+    _run_page(page, tmp_path, monkeypatch)
+    spark.catalog.dropTempView("patients")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", OF_A_SERVER, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_about_a_server_runs_and_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "served").mkdir()
+    with running(tmp_path / "served") as server:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        monkeypatch.setenv("ANONYMALY_KEY", server.add("ann"))
+        _run_page(page, tmp_path, monkeypatch, address=server.base)
+
+
+def _run_page(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str = "https://curator.example"
+) -> None:
     _prepare(tmp_path, page)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANONYMALY_KEY", os.environ.get("ANONYMALY_KEY", ""))  # as it was, once a page is done
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        own = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with contextlib.ExitStack() as ends:
+        _run_blocks(page, tmp_path, {"https://curator.example": address, HERE: own}, ends)
+
+
+def _run_blocks(page: Path, tmp_path: Path, places: dict[str, str], ends: contextlib.ExitStack) -> None:
     names: dict[str, object] = {"__name__": "page"}
     printed = io.StringIO()
-    for language, text in _blocks(page):
+    for language, written in _blocks(page):
+        text = written
+        for shown, real in places.items():
+            text = text.replace(shown, real)
         match language:
             case "python":
                 printed = io.StringIO()
@@ -139,7 +225,7 @@ def test_every_block_runs_and_prints_what_it_says(
             case "text":  # what the block of Python before it prints
                 assert _agree(text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
             case "console":
-                _run_console(text, tmp_path)
+                _run_console(text, tmp_path, places[HERE], ends)
             case "yaml":
                 manifest = tmp_path / f"{yaml.safe_load(text)['name']}.yaml"
                 manifest.write_text(text, "utf-8")
@@ -157,7 +243,7 @@ def test_the_comparison_tells_outputs_apart() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["command_line.py", "question_fields.py", "choosing.py"])
+@pytest.mark.parametrize("script", ["command_line.py", "question_fields.py", "choosing.py", "openapi.py"])
 def test_what_the_documentation_takes_from_the_code_is_current(script: str) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / script), "--check"],

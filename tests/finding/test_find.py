@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import anonymaly as am
-from anonymaly.errors import AnswerFailed, BudgetExceeded, InputError
+from anonymaly.errors import AnswerFailed, BudgetExceeded, InputError, Refused
 from anonymaly.finding.find import run
 from anonymaly.finding.prepare import Prepared, prepare
 from tests.finding.conftest import COLUMNS, ODD, USUAL, Open
@@ -144,6 +144,25 @@ def test_anothers_open_charge_counts_in_a_grant_and_the_plan_says_so(
     spent = {grant.analyst: grant.spent for grant in ledger.grants("staff")}
     assert spent["bob"] <= plan.cost
     assert curator.spent == 1.1
+
+
+def test_a_model_that_another_asked_for_is_paid_for_by_a_grant_and_never_by_planning(
+    open_account: Open, records: pd.DataFrame
+) -> None:
+    curator = open_account()
+    curator.ask(am.Count(epsilon=0.1))
+    ledger = curator.accountant.ledger
+    for name in ("ann", "bob"):
+        ledger.grant("staff", name, limit=15 * 10**8, by="owner", reason="a study", terms={})
+    am.find(curator, records, epsilon=1, explain=0, analyst="ann")
+    plan = prepare(curator, records, epsilon=1, explain=0, analyst="bob").plan
+    assert (plan.cost, plan.remaining) == (10**9, 15 * 10**8)
+    found = am.find(curator, records, epsilon=1, explain=0, analyst="bob")
+    assert found.cost == "1"
+    assert {grant.analyst: grant.spent for grant in ledger.grants("staff")} == {"ann": 10**9, "bob": 10**9}
+    assert (am.find(curator, records, epsilon=1, explain=0, analyst="bob").cost, curator.spent) == ("0", 1.1)
+    with pytest.raises(Refused, match="'eve' has no grant"):
+        prepare(curator, records, epsilon=1, explain=0, analyst="eve")
 
 
 def test_a_label_that_is_not_declared_is_told_before_the_charge(

@@ -111,7 +111,7 @@ def test_a_new_question_holds_to_everything_after_the_steps_of_the_page(tmp_path
 
     assert run_tests("tests/contract", "-k", "proportion") > 30
     assert run_tests("tests/system/test_architecture.py", "tests/system/test_question_folders.py") > 10
-    assert run_tests("tests/system/test_light.py", "-k", "proportion") == 2
+    assert run_tests("tests/system/test_light.py", "-k", "proportion") == 3
     run("python", "docs/command_line.py", "--check")
     run("python", "docs/question_fields.py", "--check")
     run("ruff", "check", "--no-cache", "src")

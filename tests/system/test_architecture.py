@@ -21,7 +21,8 @@ PACKAGE = ROOT / "src" / "anonymaly"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 RANDOM = {"random", "secrets", "uuid", "numpy.random", "os.urandom"}
-MAY_DRAW = {"noise", "audit", "ledger"}  # the ledger draws names for itself and waits of random length
+# The ledger draws names for itself and waits of random length, a server draws keys and names of jobs.
+MAY_DRAW = {"noise", "audit", "ledger", "server"}
 ROW_READERS = {"execute", "to_pyarrow", "to_pandas", "to_polars", "to_pyarrow_batches", "raw_sql"}
 ROW_READERS |= {"collect", "collect_batches"}
 
@@ -105,8 +106,8 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         "AnomalyModel AnonymalyError Answer Bins Categories Curator Dataset Dates Flag GridKNN Guarantee "
         "Interval Manifest MarginalHistograms Model OddRecords Opaque Plan Policy Preview PrivateKFold Query "
         "Reading SameContexts "
-        "Table Timestamps Unbounded __version__ audit compose datasets find identify inspect search_cost "
-        "simulate stream"
+        "Table Timestamps Unbounded __version__ audit compose connect datasets find identify inspect "
+        "search_cost simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

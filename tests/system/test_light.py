@@ -156,3 +156,37 @@ def test_the_commands_that_read_no_rows_import_no_engine(tmp_path: Path) -> None
     (tmp_path / "query.json").write_text(asked, "utf-8")
     again = PROGRAM.format(arguments=["ask", "example.yaml", "query.json", "--json"])
     assert heavy_after(again, tmp_path) & ENGINE == set()
+
+
+WEB = """
+import sys
+import anonymaly.server.web
+from anonymaly.server.web import make_document
+make_document().openapi()
+assert not [name for name in sys.modules if name.startswith("anonymaly.inspect") or name.endswith(".summary")]
+"""
+SEEN = """
+import json
+import sys
+from anonymaly.ask.query import Query
+from anonymaly.ask.seen import preview_for
+from anonymaly.declare.manifest import Manifest
+from anonymaly.ledger import Allowance
+from anonymaly.server import web
+declaration = Manifest.load("example.yaml").declaration()
+own = Allowance("example", "ann", 10**9, 0)
+for text in json.load(open("queries.json")):
+    preview = preview_for(declaration, Query.from_json(text), own)
+    assert preview.to_dict()["cost"] == text["epsilon"]
+assert not [name for name in sys.modules if name.startswith("anonymaly.inspect") or name.endswith(".summary")]
+"""
+
+
+def test_a_web_process_imports_no_engine(tmp_path: Path) -> None:
+    assert heavy_after(WEB, tmp_path) == set()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_an_analyst_sees_before_a_job_imports_no_engine(question: str, tmp_path: Path) -> None:
+    assert write_example(question, tmp_path)
+    assert heavy_after(SEEN, tmp_path) & ENGINE == set()

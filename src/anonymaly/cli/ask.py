@@ -9,7 +9,6 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,25 +17,23 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 
-from anonymaly import Curator
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
 from anonymaly.cli.completion import completes
 from anonymaly.cli.files import read_columns
-from anonymaly.cli.output import AsJson, ManifestPath, progress_bar, say, say_json, still_kept
+from anonymaly.cli.opening import Analyst, ManifestOrUrl, declaration_of, is_url, opened
+from anonymaly.cli.output import AsJson, progress_bar, say, say_json, still_kept
 from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
 from anonymaly.cli.values import add_pair, read_pairs, read_scalar, split_pair
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
-from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
 OnlyPreview = Annotated[
     bool, typer.Option("--preview", help="Show cost, promise and expected error; spend nothing.")
 ]
-Analyst = Annotated[str, typer.Option("--analyst", help="Who asks: a label in the ledger.")]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -47,13 +44,13 @@ Repeat = Annotated[int, typer.Option("--repeat", help="1, 2, …: a fresh draw a
 
 
 def ask(
-    manifest: ManifestPath,
+    manifest: ManifestOrUrl,
     query: Annotated[
         str,
         typer.Argument(metavar="QUERY", help="A file with the question as JSON; - reads it from the input."),
     ],
     preview: OnlyPreview = False,
-    analyst: Analyst = "owner",
+    analyst: Analyst = None,
     repeat: Repeat = 0,
     output: Output = None,
     rehearse: Rehearse = False,
@@ -68,7 +65,7 @@ def ask(
             field="query",
             next_step='Give a file that holds, for instance, {"question": "count", "epsilon": "0.1"}.',
         ) from None
-    asked = Query.from_json(text, named=Manifest.load(manifest).questions)
+    asked = Query.from_json(text, named=declaration_of(manifest).questions)
     if rehearse:
         refuse_files(preview=preview, output=output)
         say_rehearsal(manifest, lambda declaration: asked, as_json)
@@ -80,7 +77,7 @@ def _ask(
     manifest: str,
     query: Query,
     preview: bool,
-    analyst: str,
+    analyst: str | None,
     repeat: int,
     as_json: bool,
     output: Path | None = None,
@@ -89,12 +86,12 @@ def _ask(
     if output is not None:
         _refuse_output(query, output)
     said: list[str] = []
-    with closing(Curator.open(manifest)) as curator:
+    with opened(manifest, analyst) as asker:
         if preview:
-            result: Preview | Answer = curator.preview(query, repeat=repeat)
+            result: Preview | Answer = asker.preview(query, repeat=repeat)
         else:
-            with progress_bar():
-                result = curator.ask(query, analyst=analyst, repeat=repeat)
+            with progress_bar(reading=not as_json and not is_url(manifest)):
+                result = asker.ask(query, repeat=repeat)
             # Only now, when the answer is committed: a file that appeared before could be a second draw.
             with still_kept():
                 if output is not None:
@@ -114,7 +111,7 @@ class Asked:
     kind: type[Query]
     fields: Mapping[str, Any]
     preview: bool
-    analyst: str
+    analyst: str | None
     repeat: int
     as_json: bool
     output: Path | None = None
@@ -194,7 +191,7 @@ def command_of(
             kind=kind,
             fields=fields,
             preview=given.get("preview", False),
-            analyst=given.get("analyst", "owner"),
+            analyst=given.get("analyst"),
             repeat=given.get("repeat", 0),
             as_json=as_json,
             output=given.get("output") if kind.tabular else None,
@@ -203,7 +200,7 @@ def command_of(
         variation.act(asked, **{name: given[name] for name in variation.further})
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestPath)]
+    parameters = [inspect.Parameter("manifest", keyword, annotation=ManifestOrUrl)]
     for name, field in kind.model_fields.items():
         option = typer.Option(
             f"--{name.replace('_', '-')}",
@@ -228,7 +225,7 @@ def command_of(
         **({"output": (Output, None)} if kind.tabular else {}),
         "preview": (OnlyPreview, False),
         "rehearse": (Rehearse, False),
-        "analyst": (Analyst, "owner"),
+        "analyst": (Analyst, None),
         "repeat": (Repeat, 0),
         "as_json": (AsJson, False),
     }
@@ -275,7 +272,7 @@ class _Declared:
 
     @cached_property
     def columns(self) -> Mapping[str, Domain]:
-        return Manifest.load(self._manifest).declaration().columns
+        return declaration_of(self._manifest).columns
 
 
 def _read(name: str, field: FieldInfo, text: str | list[str], declared: _Declared) -> Any:

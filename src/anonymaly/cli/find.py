@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from anonymaly import Curator
-from anonymaly.cli.output import AsJson, ManifestPath, err, progress_bar, say, say_json, still_kept
+from anonymaly.cli.opening import Analyst, ManifestOrUrl, is_url, opened
+from anonymaly.cli.output import AsJson, err, progress_bar, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile
 from anonymaly.cli.scored import kinds_of, read_rule
 from anonymaly.core.files import why_not_written
@@ -65,11 +65,10 @@ OfOwner = Annotated[
 ]
 OnlyPreview = Annotated[bool, typer.Option("--preview", help="Show the plan and its cost; spend nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on after the plan without being asked.")]
-Analyst = Annotated[str, typer.Option("--analyst", help="Who asks: a label in the ledger.")]
 
 
 def find(
-    manifest: ManifestPath,
+    manifest: ManifestOrUrl,
     records: Records = None,
     epsilon: Epsilon = None,
     top: Top = TOP,
@@ -80,7 +79,7 @@ def find(
     owner: OfOwner = False,
     preview: OnlyPreview = False,
     yes: Yes = False,
-    analyst: Analyst = "owner",
+    analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the oddest records, and say why they are: of a file, out of one ε, or of the owner's own rows."""
@@ -90,6 +89,12 @@ def find(
     wanted = list(columns) if columns else None
     if owner or records is None:
         _refuse_idle(epsilon=epsilon, preview=preview, missing=missing != MISSING[0])
+        if is_url(manifest):
+            raise InputError(
+                "is for whoever has the table, and a server never shows its rows",
+                field="owner",
+                next_step=f"Give a file of your own records: anonymaly find {manifest} new.csv --epsilon 1.",
+            )
         _own_rows(manifest, top, explain, wanted, html, as_json)
         return
     if epsilon is None:
@@ -99,10 +104,10 @@ def find(
             next_step=f"As in: anonymaly find {manifest} {records} --epsilon 1; --preview shows the plan.",
         )
     rule = read_rule(missing)
-    with closing(Curator.open(manifest)) as curator:
+    with opened(manifest, analyst) as asker:
         prepared = prepare(
-            curator,
-            _read(records, curator.declaration, wanted),
+            asker.curator,
+            _read(records, asker.declaration, wanted),
             epsilon=epsilon,
             top=top,
             explain=EXPLAIN if explain is None else explain,
@@ -120,11 +125,11 @@ def find(
             err.print(str(plan), markup=False)
         else:
             say(f"{plan}\n")
-        prepared.refuse_beyond_budget(analyst)
+        prepared.refuse_beyond_budget()
         if plan.cost and not yes and not as_json and _on_terminal():
             typer.confirm("Go on?", abort=True)
-        with progress_bar():
-            found = run(prepared, analyst=analyst)
+        with progress_bar(reading=not as_json and not is_url(manifest)):
+            found = run(prepared)
         if html is not None:
             with still_kept():
                 found.save(html)

@@ -17,6 +17,7 @@ from anonymaly.cli.guide.sample import look
 from anonymaly.cli.guide.writing import Draft, open_fields, plain_draft, write
 from anonymaly.cli.output import AsJson, err, say, say_json
 from anonymaly.declare.manifest import Manifest, read_yaml
+from anonymaly.engine.addresses import is_address, with_variable_for_password
 from anonymaly.errors import InputError, ManifestError
 
 Table = Annotated[str | None, typer.Option("--table", help="The table, when the source is a database.")]
@@ -55,7 +56,7 @@ def init(
     path = Path(output or f"{name}.yaml")
     if path.exists() and not force:
         raise InputError(f"{path} exists", field="output", next_step="Give another --output, or --force.")
-    place = source if "://" in source else os.path.relpath(source, path.parent)
+    place = _for_file(source) if is_address(source) else os.path.relpath(source, path.parent)
     if guided and as_json:
         raise InputError("has no dialogue", field="json", next_step="Give --answers instead of --guided.")
     if not (guided or answers or answer):
@@ -75,6 +76,11 @@ def init(
         _finish(draft, path, as_json)
     else:
         say("Nothing was written.")
+
+
+def _for_file(address: str) -> str:
+    """Return an address as a manifest may hold it: with a variable of the environment for a password."""
+    return with_variable_for_password(address, "PGPASSWORD")
 
 
 def _given(answers: str | None, single: list[str] | tuple[()]) -> dict[str, str]:

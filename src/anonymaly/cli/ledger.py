@@ -12,7 +12,9 @@ from rich.table import Table
 from anonymaly.ask.secret import SecretFile, newest_check
 from anonymaly.ask.store import Store, folder_of
 from anonymaly.ask.verify import verify as verify_all
+from anonymaly.cli.opening import is_url
 from anonymaly.cli.output import AsJson, out, plain, say, say_json
+from anonymaly.cli.own_ledger import say_own
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError, LedgerDamaged
@@ -23,11 +25,16 @@ ManifestOrLedger = Annotated[
     str,
     typer.Argument(
         metavar="MANIFEST",
-        help="The owner's YAML file; with --verify, also a ledger's file or a copy of one.",
+        help="The owner's YAML file, or a table's address on a server; with --verify, also a ledger's file "
+        "or a copy of one.",
     ),
 ]
 Verify = Annotated[
-    bool, typer.Option("--verify", help="Check every hash and sum of the ledger again, and stored answers.")
+    bool,
+    typer.Option(
+        "--verify",
+        help="Check every hash and sum of the ledger again, and stored answers; of a server, your receipts.",
+    ),
 ]
 RaiseBudget = Annotated[
     str | None, typer.Option("--raise-budget", metavar="EPSILON", help="Raise the budget to this.")
@@ -57,6 +64,10 @@ def ledger(
     as_json: AsJson = False,
 ) -> None:
     """Show what was asked, spent and promised; works without the table."""
+    if is_url(manifest):
+        _refuse_owners(raise_budget=raise_budget, new_epoch=new_epoch, new_secret=new_secret)
+        say_own(manifest, verify, as_json)
+        return
     if _is_ledger(manifest):
         if not verify or new_epoch or new_secret or raise_budget is not None:
             raise InputError(
@@ -90,6 +101,16 @@ def ledger(
             say(_verdict(report["json"]["verification"], "chain, sums and stored answers agree"))
     if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _refuse_owners(**given: Any) -> None:
+    for name, item in given.items():
+        if item:
+            raise InputError(
+                "is for the owner, on the machine of the ledger",
+                field=name.replace("_", "-"),
+                next_step="Leave it out; an owner raises a server's budget by `anonymaly owner budget`.",
+            )
 
 
 def _is_ledger(path: str) -> bool:

@@ -36,6 +36,8 @@ COMMANDS = {
     "amend": "anonymaly.cli.amend:amend",
     "inspect": "anonymaly.cli.inspect:inspect",
     "audit": "anonymaly.cli.audit:audit",
+    "serve": "anonymaly.cli.serve:serve",
+    "owner": "anonymaly.cli.owner:app",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }

@@ -6,16 +6,17 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from anonymaly.core.progress import listening
+from anonymaly.engine.watching import watching
 from anonymaly.errors import InputError
 
 # A pipe or a file has no width; tables are folded for a terminal only.
@@ -35,8 +36,12 @@ def plain(*texts: str) -> list[Text]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[None]:
-    """Show a progress bar on a terminal while a question is answered, in public units where there are any."""
+def progress_bar(*, reading: bool = False) -> Iterator[None]:
+    """Show a progress bar on a terminal while a question is answered, in public units where there are any.
+
+    With ``reading`` there is another one for what the embedded engine has read, which is a fact about rows:
+    only for the terminal of whoever has the table, never beside a document that is passed on.
+    """
     if not err.is_terminal:
         yield
         return
@@ -51,8 +56,20 @@ def progress_bar() -> Iterator[None]:
                 tasks[unit] = bars.add_task(unit, total=total, count="")
             bars.update(tasks[unit], completed=done, count=f"{done:,}/{total:,}")
 
-        with listening(show):
+        with listening(show), watching(shown_by(bars)) if reading else nullcontext():
             yield
+
+
+def shown_by(bars: Progress) -> Callable[[float], None]:
+    """Return what shows how many percent of the table a statement has read, from its first report on."""
+    task: list[TaskID] = []
+
+    def show(percent: float) -> None:
+        if not task:
+            task.append(bars.add_task("reading", total=100, count=""))
+        bars.update(task[0], completed=percent, count=f"{percent:.0f} %")
+
+    return show
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.catalogue import QUESTIONS, foreign, load
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.cli.ask import Asked, Variation, command_of, variation_of
+from anonymaly.cli.opening import opened
 from anonymaly.cli.output import AsJson, say, say_json
 from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano
 from anonymaly.errors import InputError
@@ -40,7 +40,10 @@ def plan(
     context: typer.Context,
     manifest: Annotated[
         str | None,
-        typer.Argument(metavar="[MANIFEST]", help="The owner's YAML file; alone, what its budget means."),
+        typer.Argument(
+            metavar="[MANIFEST]",
+            help="The owner's YAML file, or a table's address; alone, what its budget means.",
+        ),
     ] = None,
     question: Annotated[
         str | None, typer.Argument(metavar="[QUESTION]", help="A question, then its own options.")
@@ -79,7 +82,9 @@ def plan(
     elif manifest is not None:
         _refuse_budget(budget)
         _refuse_alone(for_error, picture)
-        _say(Accountant.of(manifest).in_words(), as_json)
+        with opened(manifest) as asker:
+            words = asker.in_words()
+        _say(words, as_json)
     elif budget is not None:
         _refuse_alone(for_error, picture)
         _say(BudgetInWords(to_nano(budget, field="budget", largest=LARGEST_TOTAL)), as_json)
@@ -138,9 +143,9 @@ def _question(name: str) -> Any:
 def _plan(asked: Asked, usual: Variation, for_error: str | None, picture: Path | None) -> None:
     if picture is not None and picture.suffix != ".svg":
         raise InputError(f"{picture} does not end in .svg", field="picture", next_step="Name an .svg file.")
-    accountant = Accountant.of(asked.manifest)
-    query = asked.kind(**{"epsilon": USUAL, **usual.defaults(accountant.declaration), **asked.fields})
-    found = accountant.plan(query, for_error)
+    with opened(asked.manifest) as asker:
+        query = asked.kind(**{"epsilon": USUAL, **usual.defaults(asker.declaration), **asked.fields})
+        found = asker.plan(query, for_error)
     if picture is not None:
         try:
             picture.write_text(found.svg(), "utf-8")

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.query import Query
+from anonymaly.cli.opening import opened
 from anonymaly.cli.output import progress_bar, say, say_json
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 
 Rehearse = Annotated[
@@ -39,11 +38,8 @@ def refuse_files(*, preview: bool, **files: Path | None) -> None:
 
 def say_rehearsal(manifest: str, query_for: Callable[[Declaration], Query], as_json: bool) -> None:
     """Rehearse a question and print the answer, which says that its rows are invented."""
-    accountant = Accountant.of(manifest)  # the table need not even be there
-    declared = Manifest.load(manifest)
-    stand_in = declared.place(Path(manifest).parent, declared.stand_in)
-    with progress_bar():
-        answer = accountant.rehearse(query_for(accountant.declaration), stand_in=stand_in)
+    with opened(manifest) as asker, progress_bar():  # the table need not even be there
+        answer = asker.rehearse(query_for(asker.declaration))
     if not as_json:
         say(str(answer))
         return

@@ -12,11 +12,11 @@ import pyarrow as pa
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anonymaly import Curator
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.query import Query
 from anonymaly.cli.ask import Asked, Variation
-from anonymaly.cli.output import err, say, say_json, still_kept
+from anonymaly.cli.opening import opened
+from anonymaly.cli.output import err, progress_bar, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
 from anonymaly.cli.scored import Scored, Wanted, kinds_of, read_rule
@@ -109,16 +109,18 @@ def score(
         text = f"{released!r}, from {model}: nothing was asked or charged"
         report["value"] = dict(released.describe())
     else:
-        curator = Curator.open(asked.manifest)
-        query = asked.kind(**{**_columns(curator.declaration, asked.fields, records), **asked.fields})
-        if asked.preview:
-            preview = curator.preview(query, repeat=asked.repeat)
-            say_json(preview.to_dict()) if asked.as_json else say(str(preview))
-            return
-        # Before anything is charged.
-        _refuse_model_file(model)
-        _check_files(records, _space_of(query, curator.declaration), output, wanted)
-        answer = curator.ask(query, analyst=asked.analyst, repeat=asked.repeat)
+        with opened(asked.manifest, asked.analyst) as asker:
+            declaration = asker.declaration
+            query = asked.kind(**{**_columns(declaration, asked.fields, records), **asked.fields})
+            if asked.preview:
+                preview = asker.preview(query, repeat=asked.repeat)
+                say_json(preview.to_dict()) if asked.as_json else say(str(preview))
+                return
+            # Before anything is charged.
+            _refuse_model_file(model)
+            _check_files(records, _space_of(query, declaration), output, wanted)
+            with progress_bar():
+                answer = asker.ask(query, repeat=asked.repeat)
         released, text = answer.value, str(answer)
         report = _without_numbers(answer)
         if model is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
+from anonymaly.ask.remote import RemoteCurator
 from anonymaly.core.epsilon import Number
 from anonymaly.errors import AnonymalyError, AnswerFailed
 from anonymaly.finding.asking import Asking
@@ -22,7 +23,7 @@ from anonymaly.questions.score.value import Model
 
 
 def find(
-    curator: Curator,
+    curator: Curator | RemoteCurator,
     frame: Any,
     *,
     epsilon: Number,
@@ -30,7 +31,7 @@ def find(
     explain: int = EXPLAIN,
     columns: Sequence[str] | None = None,
     missing: Missing = "skip",
-    analyst: str = "owner",
+    analyst: str | None = None,
 ) -> OddRecords:
     """Find the oddest of some records, compared with a table, and say why they are.
 
@@ -40,8 +41,8 @@ def find(
 
     Parameters
     ----------
-    curator : Curator
-        The account that pays.
+    curator : Curator or RemoteCurator
+        The account that pays; of a server's table, your own limit.
     frame
         The records to judge: a pandas, polars or Arrow frame, a list of records, or columns by name.
     epsilon : number
@@ -55,8 +56,8 @@ def find(
         The columns that records are compared by: by default all that can be.
     missing : {"skip", "refuse", "value"}
         What to do about values that a record does not have, as for ``Model.score``.
-    analyst : str
-        Who asks: a label in the ledger.
+    analyst : str, optional
+        Who asks: a label in the ledger, the owner by default. On a server the key says it.
 
     Examples
     --------
@@ -82,20 +83,21 @@ def find(
         missing=missing,
         analyst=analyst,
     )
-    return run(prepared, analyst=analyst)
+    return run(prepared)
 
 
-def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
+def run(prepared: Prepared) -> OddRecords:
     """Ask the planned questions, one after another; refuse all of them if the budget does not hold all."""
-    prepared.refuse_beyond_budget(analyst)
-    curator = prepared.curator
-    answer = curator.ask(prepared.score, analyst=analyst, repeat=prepared.repeat)
+    prepared.refuse_beyond_budget()
+    asking, answer = prepared.asking, prepared.stored
+    if answer is None:
+        answer = asking.ask(prepared.score, prepared.repeat)
     model: Model = answer.value
     every = prepared.odd(model)
     promises: dict[int, Guarantee] = {answer.number or 0: answer.guarantee}
     explained = []
     for choice in prepared.choices(every):
-        told, promised = _ask(curator, choice, prepared.shares.explanation, analyst)
+        told, promised = _ask(asking, choice, prepared.shares.explanation)
         explained.append(told)
         if promised is not None:  # the same record twice is one answer, with one promise
             promises[told.number or -len(explained)] = promised
@@ -120,21 +122,19 @@ def run(prepared: Prepared, *, analyst: str = "owner") -> OddRecords:
         model_number=answer.number,
         model_charged=answer.charged,
         guarantee=compose(*promises.values()),
-        remaining=curator.accountant.account.remaining,
+        remaining=asking.remaining(),
     )
 
 
-def _ask(
-    curator: Curator, choice: RecordQuestion, share: int, analyst: str
-) -> tuple[Explained, Guarantee | None]:
+def _ask(asking: Asking, choice: RecordQuestion, share: int) -> tuple[Explained, Guarantee | None]:
     """Ask about one record; what was charged before a failure stays, and so does what was found."""
     if choice.query is None:
         return Explained(None, share, missing=f"{choice.why_not}; its share stays unspent"), None
     before: Preview | None = None
     try:
-        attempt = Asking(curator, analyst).attempt(choice.query)
+        attempt = asking.attempt(choice.query)
         before = attempt.preview
-        answer: Answer = curator.ask(choice.query, analyst=analyst, repeat=attempt.repeat)
+        answer: Answer = asking.ask(choice.query, attempt.repeat)
     except AnonymalyError as problem:
         # A failed answer is charged all the same, once; its words are the same whatever the rows are.
         said = f"{type(problem).__name__}: {problem}"

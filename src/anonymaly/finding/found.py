@@ -41,7 +41,7 @@ class OddRecords:
     guarantee
         The promise of everything in here together.
     remaining
-        What the account holds after it.
+        What the account, or the asker's part of it, holds after it.
     """
 
     plan: FindPlan
@@ -97,7 +97,7 @@ class OddRecords:
         """Say in one place what was charged, what remains, and what is promised."""
         unspent = self.plan.epsilon - self.charged
         left = f"; ε = {to_text(unspent)} of {to_text(self.plan.epsilon)} stays unspent" if unspent else ""
-        lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining)} remain in the account"]
+        lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining)} remain"]
         lines += self.guarantee.describe().splitlines()
         if self.failed:
             rows = ", ".join(f"row {item.row:,}" for item in self.failed)

@@ -65,7 +65,8 @@ class Step:
     at
         The ε of the stored answer, where that is not the share.
     charged_before
-        Its number, if it was charged before and not answered: asking again goes on with it.
+        Its number, if it was charged before and not answered: asking again goes on with it. Or if another
+        was charged for it, and this asker's grant is not yet.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Step:
         if self.charged_before is not None and self.cost:
             return (
                 f"up to ε = {to_text(self.cost)} of your grant: another asker was charged for it, as number "
-                f"{self.charged_before}, and it was not answered"
+                f"{self.charged_before}"
             )
         if self.charged_before is not None:
             return f"nothing: it was charged before, as number {self.charged_before}, and not answered"

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from anonymaly.ask.answer import Preview
+from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
+from anonymaly.ask.remote import RemoteCurator
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.declare.domain import Opaque
 from anonymaly.errors import BudgetExceeded, InputError
-from anonymaly.finding.asking import Asking, remaining_of
+from anonymaly.finding.asking import Asking, Attempt, asking_of
 from anonymaly.finding.explaining import RecordQuestion, choose, probe
 from anonymaly.finding.own_records import OwnRecords, compared_columns
 from anonymaly.finding.plan import FindPlan, Shares, Step
@@ -35,7 +36,7 @@ EVERY_PART = 10**6  # all parts of a record are named
 class Prepared:
     """A find that is checked and planned, and not paid for."""
 
-    curator: Curator
+    asking: Asking
     own: OwnRecords
     score: Score
     shares: Shares
@@ -43,11 +44,12 @@ class Prepared:
     explain: int
     missing: Missing
     repeat: int = 0  # of the model: asked anew if it failed before
+    stored: Answer | None = None  # the model, if it is there already
 
     @property
     def labels(self) -> list[str]:
         """The columns that a record is called by: those that are not declared, keys and persons."""
-        declared = self.curator.declaration
+        declared = self.asking.declaration
         own = [name for name in self.own.table.column_names if name not in self.own.compared]
         return [
             name
@@ -67,15 +69,15 @@ class Prepared:
         """Return the question about each of the first few."""
         first = list(reasons[: self.explain])
         records = self.own.rows([reason.row for reason in first])
-        declaration = self.curator.declaration
+        declaration = self.asking.declaration
         return [
             choose(record, reason, declaration, self.shares.explanation)
             for record, reason in zip(records, first, strict=True)
         ]
 
-    def refuse_beyond_budget(self, analyst: str) -> None:
+    def refuse_beyond_budget(self) -> None:
         """Refuse the whole before its first charge, if it may cost more than there is by now."""
-        plan = replace(self.plan, remaining=remaining_of(self.curator, analyst))
+        plan = replace(self.plan, remaining=self.asking.remaining())
         if not plan.affordable:
             raise BudgetExceeded(
                 f"needs up to ε={to_text(plan.cost)} for {len(plan.steps)} questions; "
@@ -88,7 +90,7 @@ class Prepared:
 
 
 def prepare(
-    curator: Curator,
+    curator: Curator | RemoteCurator,
     frame: Any,
     *,
     epsilon: Number,
@@ -96,20 +98,15 @@ def prepare(
     explain: int = EXPLAIN,
     columns: Sequence[str] | None = None,
     missing: Missing = "skip",
-    analyst: str = "owner",
+    analyst: str | None = None,
     name: str | None = None,
 ) -> Prepared:
     """Check and plan a find, with the parameters of ``find``; reads no row of the table, spends nothing."""
     nano = to_nano(epsilon)
     _whole(top, "top", 1, MOST_TOP)
     _whole(explain, "explain", 0, MOST_EXPLAIN)
-    if not isinstance(curator, Curator):
-        raise InputError(
-            f"must be a Curator, got {type(curator).__name__}",
-            field="curator",
-            next_step="Open the account first: am.Curator(dataset, budget=…).",
-        )
-    declaration = curator.declaration
+    asking = asking_of(curator, analyst)
+    declaration = asking.declaration
     own = OwnRecords.read(frame, compared_columns(declaration, columns))
     shares = Shares.of(nano, explanations=explain)
     explained = min(explain, top, len(own))
@@ -118,19 +115,17 @@ def prepare(
     notes = _check_records(score, own, declaration, missing)
     if explained:
         probe(own.rows([0])[0], declaration, shares.explanation)
-    stored = _stored_model(curator, score)
-    asking = Asking(curator, analyst)
-    repeat, preview, charge, cost = (
-        asking.attempt(score) if stored is None else (0, stored, None, stored.cost)
-    )
+    stored = _stored_model(score, asking)
+    found = asking.attempt(score) if stored is None else Attempt(0, stored.preview, 0)
+    preview = found.preview
     model_step = Step(
         "model",
         preview.query.describe(),
         shares.model,
-        cost,
-        None if stored is None else stored.charged_before,
+        found.cost,
+        None if stored is None else stored.number,
         preview.query.cost,
-        None if charge is None else charge.seq,
+        found.number,
     )
     later = [
         Step(f"explanation {number}", _asks(number), shares.explanation, shares.explanation)
@@ -144,13 +139,14 @@ def prepare(
         top=top,
         epsilon=nano,
         steps=(model_step, *later),
-        remaining=remaining_of(curator, analyst),
+        remaining=asking.remaining(),
         guarantee=Guarantee(preview.guarantee.relation, to_text(shown)),
         notes=notes,
     )
-    asked = score if stored is None else Score.from_dict(stored.query.to_dict())
-    prepared = Prepared(curator, own, asked, shares, plan, explained, missing, repeat)
-    return prepared if stored is None else _with_stored(prepared, asking)
+    asked = score if stored is None else Score.from_dict(preview.query.to_dict())
+    answer = None if stored is None else stored.answer
+    prepared = Prepared(asking, own, asked, shares, plan, explained, missing, found.repeat, answer)
+    return prepared if answer is None else _with_stored(prepared, answer.value)
 
 
 def _asks(number: int) -> str:
@@ -158,52 +154,52 @@ def _asks(number: int) -> str:
     return f"in which group {which} stands out, and why; for everyone"
 
 
-def _stored_model(curator: Curator, score: Score) -> Preview | None:
+class _Stored(NamedTuple):
+    """A model that is there already."""
+
+    number: int
+    preview: Preview
+    answer: Answer
+
+
+def _stored_model(score: Score, asking: Asking) -> _Stored | None:
     """Return the stored model of the same question with the largest ε, if that is at least the share.
 
     Of the same question but for ε: one that somebody asked with two bins is not what is wanted. Using it
     again costs nothing and tells nothing new, so its ε is not part of what is spent.
     """
-    columns, found = list(score.columns), None
-    wanted = _but_for_epsilon(curator.preview(score))
-    for reservation in curator.accountant.answers():
-        recorded = reservation.record
-        fields = recorded["query"]
-        if recorded["question"] != Score.question or fields.get("columns") != columns:
-            continue
-        try:
-            preview = curator.preview(Score.from_dict(fields))
-        except InputError:
-            continue  # of a declaration of before
-        fits = preview.charged_before == reservation.seq and _but_for_epsilon(preview) == wanted
-        if fits and preview.query.cost >= max(score.cost, 0 if found is None else found.query.cost + 1):
-            found = preview
-    return found
+    wanted = _but_for_epsilon(asking.preview(score))
+    best: tuple[int, Preview] | None = None
+    for number, preview in asking.models(score):
+        least = score.cost if best is None else best[1].query.cost + 1
+        if _but_for_epsilon(preview) == wanted and preview.query.cost >= least:
+            best = number, preview
+    if best is None:
+        return None
+    number, preview = best
+    answer = asking.stored(number, Score.from_dict(preview.query.to_dict()))
+    return None if answer is None else _Stored(number, preview, answer)
 
 
 def _but_for_epsilon(preview: Preview) -> dict[str, Any]:
     return {**preview.query.to_dict(), "epsilon": None}
 
 
-def _with_stored(prepared: Prepared, asking: Asking) -> Prepared:
+def _with_stored(prepared: Prepared, model: Model) -> Prepared:
     """Plan the explanations exactly: the stored model says already which records are odd, and in what."""
-    curator = prepared.curator
-    model: Model = curator.ask(prepared.score).value  # stored: it is charged nothing
     steps = [prepared.plan.steps[0]]
     for step, choice in zip(prepared.plan.steps[1:], prepared.choices(prepared.odd(model)), strict=True):
         if choice.query is None:
             steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
             continue
-        found = asking.attempt(choice.query)
-        number = None if found.charge is None else found.charge.seq
-        answered = found.charge is not None and found.charge.state == "committed"
+        found = prepared.asking.attempt(choice.query)
         steps.append(
             replace(
                 step,
                 asks=choice.query.describe(),
                 cost=found.cost,
-                stored=number if answered else None,
-                charged_before=None if answered else number,
+                stored=found.number if found.answered else None,
+                charged_before=None if found.answered else found.number,
             )
         )
     return replace(prepared, plan=replace(prepared.plan, steps=tuple(steps)))

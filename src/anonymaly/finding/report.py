@@ -58,6 +58,6 @@ def _cost(found: OddRecords) -> str:
     ]
     total = (
         f'<th>together</th><th class="number">{to_text(found.plan.epsilon)}</th>'
-        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining)} remain in the account</th>'
+        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining)} remain</th>'
     )
     return table([heads, *lines, total])

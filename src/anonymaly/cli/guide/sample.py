@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
-from anonymaly.engine.files import LONGEST_HEADER, find_files, kind_of_files, refuse_misnamed
+from anonymaly.engine.addresses import is_address
+from anonymaly.engine.files import find_files, kind_of_files, open_unpacked, packing
+from anonymaly.engine.headers import LONGEST_HEADER, refuse_misnamed
 from anonymaly.engine.source import read_sample
 
 LINES = 4_000  # from the beginning; further ones from places all over the file
@@ -51,12 +52,12 @@ def look(
     source: str, table: str | None = None, *, encoding: str | None = None, delimiter: str | None = None
 ) -> Sample:
     """Look at the beginning of a table and at some places further on."""
-    if "://" in source or kind_of_files(source) != "text":
+    if is_address(source) or kind_of_files(source) != "text":
         types, texts = read_sample(source, table, LINES)
         return Sample(list(types), texts, types)
     files = find_files(source)
     found = encoding or _encoding(files[0])
-    with closing(_open(files[0])) as file:
+    with closing(open_unpacked(files[0])) as file:
         mark = file.read(3) == codecs.BOM_UTF8
     header = _first_line(files[0], found)
     cut = delimiter or max(DELIMITERS, key=re.sub('"[^"]*"', "", header).count)
@@ -68,12 +69,8 @@ def look(
     return Sample(names, columns, None, found, cut, mark, breaks, len(rows))
 
 
-def _open(path: str) -> IO[bytes] | gzip.GzipFile:
-    return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")
-
-
 def _first_line(path: str, encoding: str) -> str:
-    with closing(_open(path)) as file:
+    with closing(open_unpacked(path)) as file:
         start = file.read(LONGEST_HEADER)
     text = start.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
     return re.split("\r\n|\r|\n", text, maxsplit=1)[0]
@@ -83,7 +80,7 @@ def _encoding(path: str) -> str:
     """Return UTF-8 if the file is that, as far as it is looked at; otherwise the likeliest other encoding."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read, high = 0, b""
-    with closing(_open(path)) as file:
+    with closing(open_unpacked(path)) as file:
         start = file.read(2)
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
@@ -116,10 +113,10 @@ def _rows(path: str, encoding: str, delimiter: str, width: int) -> Iterator[list
 
 
 def _pieces(path: str) -> Iterator[bytes]:
-    with closing(_open(path)) as file:
+    with closing(open_unpacked(path)) as file:
         head = file.read(HEAD)
         yield head + b"\n"
-        if path.lower().endswith(".gz") or len(head) < HEAD:
+        if packing(path) != "none" or len(head) < HEAD:
             return
         size = os.path.getsize(path)
         for place in range(1, PIECES + 1):
@@ -129,7 +126,7 @@ def _pieces(path: str) -> Iterator[bytes]:
 
 def _has_line_breaks(path: str, encoding: str, delimiter: str, width: int) -> bool:
     """Say whether values in quotes seem to hold line breaks: whole records do, read that way."""
-    with closing(_open(path)) as file:
+    with closing(open_unpacked(path)) as file:
         text = file.read(HEAD).decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
