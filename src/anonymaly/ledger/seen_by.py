@@ -29,10 +29,9 @@ def see_account(connection: sa.Connection, name: str, analyst: str) -> SeenAccou
     account = find_account(connection, name)
     if account is None:
         return None
-    grant = find_grant(connection, name, analyst)
-    if grant is None or not grant.standing:
-        return SeenAccount(account, None, None, None)
+    newest = find_grant(connection, name, analyst)
+    grant = newest if newest is not None and newest.standing else None
     try:
         return SeenAccount(account, grant, find_allowance(connection, name, analyst), None)
-    except Refused as refusal:  # it has ended, or has not begun
+    except Refused as refusal:
         return SeenAccount(account, grant, None, refusal)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from anonymaly.errors import LedgerError
+from anonymaly.errors import LedgerError, Refused
 from anonymaly.ledger import Account, Allowance
 from anonymaly.ledger.records import Grant
 from anonymaly.ledger.seen_by import SeenAccount
@@ -53,16 +53,22 @@ class View:
     def allowance(self) -> Allowance | None:
         """Return what the caller may spend now; refuse if their grant has ended or has not begun.
 
-        Owners without a grant of their own see what the account has left.
+        Owners see what the account has left, until anybody has a grant: then they, too, need one to ask.
         """
-        account, seen = self.account, self._seen
-        if self.grant is not None and seen is not None:
-            if seen.refusal is not None:
-                raise seen.refusal
-            return seen.allowance
-        if account is None:
+        account, seen, name = self.account, self._seen, self.table.name
+        if seen is None:
             return None
-        return Allowance(self.table.name, self.person, account.limit, account.spent)
+        if seen.refusal is not None and self.grant is None:
+            raise Refused(
+                f"'{self.person}' has no grant for '{name}', and from the first one on nobody asks without",
+                field="analyst",
+                next_step=f"Grant it to yourself: anonymaly owner grant URL {self.person} --epsilon …",
+            )
+        if seen.refusal is not None:
+            raise seen.refusal
+        if seen.allowance is not None or account is None:
+            return seen.allowance
+        return Allowance(name, self.person, account.limit, account.spent)
 
 
 def services_of(request: Request) -> Services:
