@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.csv
 from answer_timing import Pair, Records, pairs
 from scipy import stats
-from server_place import NANO, PLENTY, Progress, Server, a_server, machine, show
+from server_place import NANO, PATIENCE, PLENTY, Progress, Server, a_server, machine, show
 
 import anonymaly as am
 from anonymaly.ask import catalogue
@@ -136,8 +136,11 @@ def timed(client: Any, table: str, query: am.Query, number: int) -> float:
     headers = {"Idempotency-Key": f"timing-{table}-{number}", "Prefer": "wait=60"}
     body = {"query": query.to_dict(), "repeat": number}
     began = time.perf_counter()
-    found = client.post(f"/v1/tables/{table}/ask", json=body, headers=headers)
-    took = time.perf_counter() - began
+    while True:  # the first answer of all waits for compilers, on a busy machine for minutes
+        found = client.post(f"/v1/tables/{table}/ask", json=body, headers=headers)
+        took = time.perf_counter() - began
+        if found.status_code != 202 or took > PATIENCE:
+            break
     if found.status_code != 200 or found.json()["state"] != "done":
         raise RuntimeError(found.text)
     return took
