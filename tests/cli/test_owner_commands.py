@@ -222,4 +222,5 @@ def test_the_first_grant_says_that_it_shuts_out_who_has_none(
         first = run("owner", "grant", server.url, "ann", "--epsilon", "1", "--reason", "a study")
         assert "The first grant: from now on whoever has none is refused, owners too." in first.stderr
         second = run("owner", "grant", server.url, "bea", "--epsilon", "1", "--reason", "a study")
-        assert (second.returncode, second.stderr) == (0, "")
+        assert (second.returncode, "first grant" in second.stderr) == (0, False)
+    assert "Nobody called bea has a key: anonymaly owner key" in second.stderr

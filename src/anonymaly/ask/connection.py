@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
-from anonymaly.ask.server_address import find_key, readable_key, refuse_address
+from anonymaly.ask.server_address import find_key, no_answer, readable_key, refuse_address
 from anonymaly.ask.server_words import UNREAD, read_problem, understood
 from anonymaly.core.extras import require
 from anonymaly.core.value import canonical_json
@@ -151,12 +151,12 @@ class ServerConnection:
         began, pause = time.monotonic(), FIRST_PAUSE_SECONDS
         while True:
             response: Any = None
-            trouble = ""
+            trouble, said = "", ""
             try:
                 response = send()
                 self._reached = True
             except self._errors as problem:
-                trouble = type(problem).__name__
+                trouble, said = type(problem).__name__, str(problem)
                 if "CERTIFICATE_VERIFY_FAILED" in str(problem):
                     raise ServerError(
                         f"{self.host} has a certificate that is not trusted here",
@@ -177,9 +177,9 @@ class ServerConnection:
         if response is not None:
             return response
         raise ServerError(
-            f"{self.host} does not answer ({trouble})",
+            f"{self.host} does not answer ({no_answer(trouble, said)})",
             field="url",
-            next_step="Try again later: the same question asked again is charged once.",
+            next_step="Check the address, or try again later: the same question is charged once.",
         )
 
     def _raised(self, response: Any) -> Any:

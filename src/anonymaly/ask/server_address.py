@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from anonymaly.errors import InputError
@@ -56,10 +57,36 @@ def refuse_address(parts: SplitResult, table: str) -> None:
         )
 
 
-def readable_key(key: str) -> str:
-    """Return a key as it is; refuse what would be another one in a header, or none."""
-    if not key.isascii() or not key.isprintable() or " " in key:
+def no_answer(trouble: str, said: str) -> str:
+    """Say why nothing answers, from an error's class and the system's words.
+
+    Examples
+    --------
+    >>> no_answer("ConnectError", "[Errno 111] Connection refused")
+    'nothing listens there'
+    """
+    reasons = {
+        "Connection refused": "nothing listens there",
+        "Name or service not known": "there is no host of that name",
+        "No address associated": "there is no host of that name",
+        "name resolution": "there is no host of that name",
+        "nodename nor servname": "there is no host of that name",
+        "WRONG_VERSION_NUMBER": "it speaks http there, not https",
+        "RECORD_LAYER_FAILURE": "it speaks http there, not https",
+        "disconnected without sending": "it may speak https there, not http",
+    }
+    return next((reason for words, reason in reasons.items() if words in said), trouble)
+
+
+def readable_key(key: Any) -> str:
+    """Return a key without the line break of its file; refuse what would be another one in a header."""
+    if not isinstance(key, str):
+        raise InputError(
+            f"must be text, not {type(key).__name__}", field="key", next_step="It begins with anm_."
+        )
+    found = key.strip()
+    if not found.isascii() or not found.isprintable() or " " in found:
         raise InputError(
             "holds letters that no key has", field="key", next_step="Copy it whole: it begins with anm_."
         )
-    return key
+    return found

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any, Literal
 
 import typer
@@ -116,6 +117,9 @@ def grant(
             overcommit=overcommit,
         )
         table = owner.table
+        known = owner.keys()
+        if not any(item["person"] == analyst and item["revoked_at"] is None for item in known):
+            warn(f"Nobody called {analyst} has a key: anonymaly owner key {url} {shlex.quote(analyst)}")
     if as_json:
         say_json(made)
     else:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -82,7 +83,8 @@ def key(
         say(f"The key of {person} ({role}) is in {output}, which only you can read.")
     say(f"Its id is {made.id}, and it ends at {day(made.expires_at)} (UTC).")
     if role == "analyst" and person not in granted:
-        say(f"{person} may ask nothing yet: anonymaly owner grant {url} {person} --epsilon 1 --reason …")
+        named = shlex.quote(person)
+        say(f"{person} may ask nothing yet: anonymaly owner grant {url} {named} --epsilon 1 --reason …")
 
 
 def revoke_key(url: Url, id: KeyId, as_json: AsJson = False) -> None:

@@ -112,6 +112,11 @@ class Manifest(Value):
     @classmethod
     def load(cls, path: str | Path) -> Manifest:
         """Read the file, or say which line or field is wrong."""
+        if str(path).startswith(("http://", "https://", "http:/", "https:/")):
+            raise ManifestError(
+                "needs the table's YAML file, on its owner's machine, and not the address of a server",
+                next_step="Questions, find, plan and ledger take an address.",
+            )
         return cls.read(with_values(read_yaml(Path(path)), Path(path).parent))
 
     @classmethod

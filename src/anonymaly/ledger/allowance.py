@@ -127,7 +127,7 @@ class Allowance:
         """Refuse what costs more than remains of the limit."""
         if self.limit is None or self.spent + cost <= self.limit:
             return
-        next_step = "Lower epsilon, or ask the owner to raise the budget."
+        next_step = "Lower epsilon, or ask the owner for a larger grant."
         period = None if self.terms is None else self.terms.period
         whole = self.terms is None or self.terms.total is None or self.terms.total > self.limit
         if period is not None and whole:

@@ -32,9 +32,20 @@ def find_manifests(folder: Path) -> dict[Path, Manifest]:
             field="folder",
             next_step="`anonymaly init TABLE` writes a YAML file to start from; put it into the folder.",
         )
-    found = {path: Manifest.load(path) for path in paths}
+    found = {path: _load(path) for path in paths}
     refuse_second_names(found)
     return found
+
+
+def _load(path: Path) -> Manifest:
+    try:
+        return Manifest.load(path)
+    except AnonymalyError as problem:
+        if path.name in problem.problem:
+            raise
+        raise type(problem)(
+            f"{path.name}: {problem.problem}", field=problem.field, next_step=problem.next_step
+        ) from None
 
 
 def _beside(path: Path) -> dict[Path, Manifest]:

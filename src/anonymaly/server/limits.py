@@ -156,6 +156,8 @@ def refuse_depth(body: bytes, deepest: int) -> None:
         if not left:
             return
         left = left.replace(b"[]", b"")
+    if left.count(b"[") != left.count(b"]"):
+        raise _no_json()
     if left:
         raise Problem(
             422,
@@ -175,12 +177,16 @@ def read_json(body: bytes) -> Any:
             object_pairs_hook=_no_repeats,
         )
     except (ValueError, RecursionError):
-        raise Problem(
-            400,
-            "is not JSON in UTF-8, or has NaN, a name twice or half a surrogate pair",
-            field="body",
-            next_step='Send, for instance, {"query": {"question": "count", "epsilon": "0.1"}}.',
-        ) from None
+        raise _no_json() from None
+
+
+def _no_json() -> Problem:
+    return Problem(
+        400,
+        "is not JSON in UTF-8, or has NaN, a name twice or half a surrogate pair",
+        field="body",
+        next_step='Send, for instance, {"query": {"question": "count", "epsilon": "0.1"}}.',
+    )
 
 
 def _no_constant(_: str) -> Any:

@@ -146,6 +146,7 @@ class Supervisor:
                 stdin=subprocess.PIPE,
                 pass_fds=handed,
                 cwd=self.folder,
+                process_group=0,  # a terminal's interrupt is for the supervisor, which ends them in order
             )
             self._running[name] = process
         try:

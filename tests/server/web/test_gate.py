@@ -16,6 +16,8 @@ import httpx
 import pytest
 
 from anonymaly.server.headers import HEADERS
+from anonymaly.server.limits import refuse_depth
+from anonymaly.server.problems import Problem
 from anonymaly.server.settings import RequestLimits
 from tests.server.web.served import COUNT, Served, serve
 
@@ -103,8 +105,13 @@ def test_a_condition_that_is_nested_too_deeply_is_refused(served: Served) -> Non
 
 def test_depth_is_counted_before_anything_is_parsed(served: Served) -> None:
     assert problem_of(post(served, nested(32)))["field"] == "where.0"
-    for body in (nested(33), b"[" * MIB, b"[" * MIB + b"]" * MIB, b'{"a":' * 100_000):
-        assert "nested" in problem_of(post(served, body))["problem"]
+    for body, said in (
+        (nested(33), "nested"),
+        (b"[" * MIB + b"]" * MIB, "nested"),
+        (b"[" * MIB, "is not JSON"),
+        (b'{"a":' * 100_000, "is not JSON"),
+    ):
+        assert said in problem_of(post(served, body))["problem"]
     inside = json.dumps({"query": COUNT | {"where": "[" * 100}}).encode()
     assert problem_of(post(served, inside))["field"] == "where"
 
@@ -429,3 +436,10 @@ def test_every_answer_has_the_headers(served: Served) -> None:
             for name, value in HEADERS.items():
                 assert found.headers[name] == value
             assert "Server" not in found.headers
+
+
+@pytest.mark.parametrize("body", [b'{"query":', b"[[[[", b"]]]]"])
+def test_brackets_that_are_not_closed_are_no_json(body: bytes) -> None:
+    with pytest.raises(Problem) as caught:
+        refuse_depth(body, 3)
+    assert caught.value.status == 400
