@@ -12,6 +12,7 @@ from anonymaly.errors import LedgerError
 from anonymaly.ledger import Account, Allowance, Ledger
 from anonymaly.ledger.records import Grant
 from anonymaly.server.authentication import Authenticator, Caller
+from anonymaly.server.counting import RequestCounts
 from anonymaly.server.ledgers import Ledgers
 from anonymaly.server.limits import AtOnce, Rates
 from anonymaly.server.problems import unknown
@@ -29,6 +30,7 @@ class Services:
         self.outbox = Path(settings.outbox)
         self.ledgers = Ledgers(self._locate)
         self.authenticator = Authenticator(self.state)
+        self.counts = RequestCounts(self.state)
         self.rates = Rates(settings.limits.rate, settings.limits.burst)
         self.at_once = AtOnce(settings.limits.at_once)
 
@@ -41,6 +43,7 @@ class Services:
 
     def close(self) -> None:
         """Close all connections."""
+        self.counts.close()
         self.ledgers.close()
         self.state.close()
 

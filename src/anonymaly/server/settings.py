@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
@@ -105,12 +105,18 @@ class ServerSettings(Value):
     """The most memory of a worker in MiB."""
     seconds: StrictInt | StrictFloat = Field(default=600, gt=0, le=86_400)
     """The most seconds that a job may take."""
+    stop_seconds: StrictInt = Field(default=30, ge=1, le=3600)
+    """The most seconds that requests and jobs under way may take when the server is told to stop."""
     tls_cert: StrictStr | None = None
     """The file of the certificates for TLS."""
     tls_key: StrictStr | None = None
     """The file of the private key for TLS."""
     behind_proxy: StrictStr | None = None
     """The address of a proxy that does TLS: nobody else is answered."""
+    log: StrictStr | None = None
+    """The file of the log; standard error if there is none."""
+    log_json: StrictBool = False
+    """Whether each line of the log is a JSON object."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -166,6 +172,10 @@ class ServerSettings(Value):
             limits=self.limits,
             only_from=self.behind_proxy,
         )
+
+    def log_at(self, folder: Path) -> str | None:
+        """Return the file of the log."""
+        return None if self.log is None else _place(folder, self.log)
 
     def for_workers(self, folder: Path) -> WorkerSettings:
         """Return what workers are told."""
