@@ -45,10 +45,15 @@ def count_alive(state: State) -> int:
         return int(connection.execute(of.where(workers.c.seen_at > state.now - READY_SECONDS)).scalar_one())
 
 
-def all_ready(state: State) -> bool:
-    """Say whether there is a worker, and every table that workers are to answer for can be read."""
+def wanted_tables(state: State) -> set[str]:
+    """Return the tables that workers are to answer for; none if there is no worker."""
     of = sa.select(workers.c.tables).where(workers.c.seen_at > state.now - MISSED_SECONDS)
+    with state.read() as connection:
+        return {name for text in connection.execute(of).scalars() for name in json.loads(text)}
+
+
+def ready_tables(state: State) -> set[str]:
+    """Return the tables that some worker could read just now."""
     fresh = sa.select(tables.c.name).where(tables.c.ready_at > state.now - READY_SECONDS)
     with state.read() as connection:
-        wanted = {name for text in connection.execute(of).scalars() for name in json.loads(text)}
-        return bool(wanted) and wanted <= set(connection.execute(fresh).scalars())
+        return set(connection.execute(fresh).scalars())

@@ -43,6 +43,7 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
         "health": Permission(()),
         "ready": Permission(()),
         "metrics": Permission(_OWNER),
+        "security_txt": Permission(()),
         "me": Permission(ROLES),
         "list_tables": Permission(ROLES, "grant"),
         "get_table": Permission(ROLES, "grant"),

@@ -142,6 +142,11 @@ def web_grants(role: str) -> tuple[str, ...]:
     )
 
 
+def table_names() -> list[str]:
+    """Return the names of all shared tables."""
+    return sorted(_metadata.tables)
+
+
 class State:
     """The shared tables, in a SQLite file or a PostgreSQL database; safe with threads and processes."""
 

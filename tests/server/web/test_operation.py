@@ -65,12 +65,14 @@ def test_it_is_ready_while_every_table_of_a_worker_can_be_read(tmp_path: Path) -
         assert client.get("/ready").status_code == 503
 
 
-def test_it_is_not_ready_without_its_shared_tables(tmp_path: Path) -> None:
+def test_it_is_not_ready_without_its_shared_tables_or_a_ledger(tmp_path: Path) -> None:
     with serve(tmp_path) as served, served.client(None) as client, served.hand.hold, served.hand.silence:
         change(served.state, sa.text("ALTER TABLE server_workers RENAME TO elsewhere"))
         assert client.get("/ready").status_code == 503
         assert client.get("/health").status_code == 200
         change(served.state, sa.text("ALTER TABLE elsewhere RENAME TO server_workers"))
+        (tmp_path / "others.ledger").write_bytes(b"no ledger")
+        assert client.get("/ready").status_code == 503
 
 
 def test_requests_are_counted_over_processes_by_template_and_status_and_by_nothing_else(

@@ -7,10 +7,13 @@ import sqlalchemy as sa
 from starlette.requests import Request
 from starlette.responses import Response
 
-from anonymaly.server.alive import all_ready
+from anonymaly.errors import LedgerError
+from anonymaly.server.alive import ready_tables, wanted_tables
 from anonymaly.server.metrics import MEDIA_TYPE, render
+from anonymaly.server.problems import unknown
 from anonymaly.server.replies import reply
 from anonymaly.server.routes.route import Reply, Route
+from anonymaly.server.security_txt import render as render_security_txt
 from anonymaly.server.services import services_of
 
 
@@ -32,10 +35,14 @@ def health() -> Response:
 
 
 def ready(request: Request) -> Response:
-    """Say whether the shared tables can be read and every table has a worker that can read it."""
+    """Say whether every table has a worker that can read it, and the shared tables and ledgers can be read."""
+    services = services_of(request)
     try:
-        found = all_ready(services_of(request).state)
-    except sa.exc.SQLAlchemyError:
+        wanted = wanted_tables(services.state)
+        found = bool(wanted) and wanted <= ready_tables(services.state)
+        for name in wanted if found else ():
+            services.ledgers.account(name)  # a role that was not granted its tables cannot
+    except (sa.exc.SQLAlchemyError, LedgerError):
         found = False
     return reply({"ready": found}, 200 if found else 503)
 
@@ -45,8 +52,18 @@ def metrics(request: Request) -> Response:
     return Response(render(services_of(request)), media_type=MEDIA_TYPE)
 
 
+def security_txt(request: Request) -> Response:
+    """Return whom somebody tells who found a weakness (RFC 9116)."""
+    settings = services_of(request).settings
+    text = render_security_txt(settings.security_contact, settings.security_expires)
+    if text is None:
+        raise unknown()
+    return Response(text, media_type="text/plain; charset=utf-8")
+
+
 ROUTES = (
     Route("GET", "/health", health, Health),
     Route("GET", "/ready", ready, Readiness, 200, (503,)),
     Route("GET", "/metrics", metrics, None),
+    Route("GET", "/.well-known/security.txt", security_txt, None),
 )
