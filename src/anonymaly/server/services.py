@@ -17,6 +17,7 @@ from anonymaly.server.ledgers import Ledgers
 from anonymaly.server.limits import AtOnce, Rates
 from anonymaly.server.problems import unknown
 from anonymaly.server.published import Published, find_table
+from anonymaly.server.readiness import Readiness
 from anonymaly.server.settings import WebSettings
 from anonymaly.server.state import State
 
@@ -31,6 +32,7 @@ class Services:
         self.ledgers = Ledgers(self._locate)
         self.authenticator = Authenticator(self.state)
         self.counts = RequestCounts(self.state)
+        self.is_ready = Readiness(self.state, self.ledgers)
         self.rates = Rates(settings.limits.rate, settings.limits.burst)
         self.at_once = AtOnce(settings.limits.at_once)
 

@@ -7,22 +7,23 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import sqlalchemy as sa
 
-from anonymaly import connect
+from anonymaly import Curator, connect
 from anonymaly.ask.store import Store, folder_of
 from anonymaly.ask.verify import verify
-from anonymaly.errors import AnswerForgotten
+from anonymaly.cli.forget import forget as forget_command
+from anonymaly.errors import AnswerForgotten, InputError
 from anonymaly.ledger.following import follow
 from anonymaly.questions.count.query import Count
 from anonymaly.server.backup import back_up
 from anonymaly.server.state import jobs, keys
-from tests.server.web.served import COUNT, Served, serve
+from tests.server.web.served import COUNT, Served, serve, write_table
 
 REASON = "the study ended"
 
@@ -84,11 +85,10 @@ def test_an_erased_answer_is_gone_from_store_outbox_and_jobs_and_asking_again_sa
     for found in (same.json(), another.json()):
         assert (found["state"], found["problem"]["status"]) == ("refused", 410)
         assert REASON in found["problem"]["problem"]
-    with (
-        connect(f"{own.base}/patients", key=own.keys["analyst"].text) as curator,
-        pytest.raises(AnswerForgotten),
-    ):
-        curator.ask(Count(where=COUNT["where"], epsilon=COUNT["epsilon"]))
+    with connect(f"{own.base}/patients", key=own.keys["analyst"].text) as curator:
+        assert curator.answers() == []
+        with pytest.raises(AnswerForgotten):
+            curator.ask(Count(where=COUNT["where"], epsilon=COUNT["epsilon"]))
     with follow(own.folder / "patients.ledger") as ledger:
         folder = folder_of(store, ledger.head().ledger)
         found_ok = verify(ledger, "patients", Store(folder, create=False))
@@ -163,13 +163,23 @@ def test_a_name_goes_from_keys_and_jobs_and_it_is_said_that_the_ledger_keeps_it(
         assert ledger.verify().ok
 
 
-def test_what_is_to_be_forgotten_is_said_once(own: Served) -> None:
-    for options in (
-        (),
-        ("--answer", "1"),
-        ("--older-than", "1", "--person", "ann"),
-        ("--answer", "99", "--table", "patients"),
-        ("--older-than", "1", "--table", "nowhere"),
-    ):
-        assert forget(own, *options)["error"] == "InputError"
-    assert httpx.get(f"{own.base}/ready").status_code == 200
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({}, "older-than, answer, person"),
+        ({"answer": 1}, "table"),
+        ({"older_than": 1, "person": "ann"}, "older-than, answer, person"),
+        ({"answer": 99, "table": "patients"}, "answer"),
+        ({"older_than": 1, "table": "nowhere"}, "table"),
+        ({"person": "ann"}, "folder"),  # no server was ever started here
+    ],
+)
+def test_what_is_to_be_forgotten_is_said_once_and_is_there(
+    tmp_path: Path, options: dict[str, Any], field: str
+) -> None:
+    write_table(tmp_path, "patients")
+    with closing(Curator.open(tmp_path / "patients.yaml")) as curator:
+        curator.accountant.open()
+    with pytest.raises(InputError) as caught:
+        forget_command(tmp_path, REASON, **options, yes=True)
+    assert caught.value.field == field

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import sqlalchemy as sa
 
+from anonymaly.server import alive
 from anonymaly.server.state import State, jobs, tables, workers
 from tests.server.places import PATIENCE
 from tests.server.web.served import COUNT, Served, serve, web_process
@@ -44,35 +45,45 @@ def test_health_needs_no_key_and_says_nothing_else(served: Served) -> None:
     assert (found.status_code, found.json()) == (200, {"healthy": True})
 
 
+def say_ready(client: httpx.Client, ready: bool) -> None:
+    """Wait until the server says so: it looks once a second."""
+    until = time.monotonic() + PATIENCE
+    while (found := client.get("/ready")).json() != {"ready": ready}:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert found.status_code == (200 if ready else 503)
+
+
 def test_it_is_ready_while_every_table_of_a_worker_can_be_read(tmp_path: Path) -> None:
     with serve(tmp_path) as served, served.client(None) as client:
-        assert (client.get("/ready").status_code, client.get("/ready").json()) == (200, {"ready": True})
+        say_ready(client, True)
         with served.hand.silence:
             change(served.state, tables.update().where(tables.c.name == "others").values(ready_at=None))
-            found = client.get("/ready")
-            assert (found.status_code, found.json()) == (503, {"ready": False})
+            say_ready(client, False)
             assert client.get("/health").status_code == 200
         served.hand._worker.check()
-        assert client.get("/ready").status_code == 200
+        say_ready(client, True)
         # A table that was declared and that no worker could ever read is published nowhere.
         lost = {"name": "another", "tables": json.dumps(["never"]), "seen_at": served.state.now}
         change(served.state, workers.insert().values(lost))
-        assert client.get("/ready").status_code == 503
+        say_ready(client, False)
         long_ago = workers.update().where(workers.c.name == "another").values(seen_at=0.0)
         change(served.state, long_ago)
-        assert client.get("/ready").status_code == 200
+        say_ready(client, True)
         change(served.state, workers.delete())
-        assert client.get("/ready").status_code == 503
+        say_ready(client, False)
 
 
 def test_it_is_not_ready_without_its_shared_tables_or_a_ledger(tmp_path: Path) -> None:
     with serve(tmp_path) as served, served.client(None) as client, served.hand.hold, served.hand.silence:
+        say_ready(client, True)
         change(served.state, sa.text("ALTER TABLE server_workers RENAME TO elsewhere"))
-        assert client.get("/ready").status_code == 503
+        say_ready(client, False)
         assert client.get("/health").status_code == 200
         change(served.state, sa.text("ALTER TABLE elsewhere RENAME TO server_workers"))
+        say_ready(client, True)
         (tmp_path / "others.ledger").write_bytes(b"no ledger")
-        assert client.get("/ready").status_code == 503
+        say_ready(client, False)
 
 
 def test_requests_are_counted_over_processes_by_template_and_status_and_by_nothing_else(
@@ -105,6 +116,7 @@ def test_requests_are_counted_over_processes_by_template_and_status_and_by_nothi
 
 def test_charges_jobs_and_workers_are_numbers_and_a_job_shows_at_its_release(tmp_path: Path) -> None:
     with serve(tmp_path, slot=3600.0) as served:
+        alive.stay(served.state, "hand")  # as a worker does beside its jobs
         before = numbers(served)
         assert before['anonymaly_questions_charged_total{table="patients"}'] == 1
         assert before["anonymaly_workers_alive"] == 1
