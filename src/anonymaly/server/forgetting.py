@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -107,7 +107,7 @@ class Forgetting:
             # Those of before among them: whoever was interrupted after the entry comes here again.
             erased = forgotten_answers(ledger, item.name)
             store = Store(folder_of(item.store_location(folder), ledger.head().ledger), create=False)
-        gone = {str(charge.digest): erased[charge.seq] for charge in committed if charge.seq in erased}
+            gone = _receipts(ledger, item.name, erased)
         for charge in committed:
             if charge.seq in erased:
                 store.erase(charge.key, str(charge.digest))
@@ -173,7 +173,20 @@ def _is_meant(charge: Reservation, before: datetime | None, number: int | None) 
     )
 
 
-def _empty_jobs(state: State, outbox: Path, table: str, gone: dict[str, Erasure]) -> None:
+def _receipts(ledger: Ledger, account: str, erased: Mapping[int, Erasure]) -> dict[str, Erasure]:
+    """Return the erasures by the hashes of all charges for what was erased, which receipts name.
+
+    Not by the digests of answers: those of two questions may be equal.
+    """
+    found = {}
+    for entry in ledger.entries(account):
+        number = entry.data.get("reservation") if entry.kind == "again" else entry.seq
+        if entry.kind in ("reserve", "again") and number in erased:
+            found[entry.hash] = erased[number]
+    return found
+
+
+def _empty_jobs(state: State, outbox: Path, table: str, gone: Mapping[str, Erasure]) -> None:
     """Take erased values out of what jobs ended in, and their bytes out of the outbox."""
     of = sa.select(jobs.c.id, jobs.c.result).where(
         jobs.c.table_name == table, jobs.c.kind == "ask", jobs.c.state == "done"
@@ -181,7 +194,8 @@ def _empty_jobs(state: State, outbox: Path, table: str, gone: dict[str, Erasure]
     with state.read() as connection:
         ended = [(str(job), json.loads(text)) for job, text in connection.execute(of)]
     for job, result in ended:
-        erasure = gone.get(str(result.get("content", {}).get("digest")))
+        receipt = result["answer"].get("receipt") or {}
+        erasure = gone.get(str(receipt.get("charge") or receipt.get("hash")))
         if erasure is None:
             continue
         kept = {name: item for name, item in result["answer"].items() if name not in VALUES}

@@ -108,6 +108,25 @@ def test_an_erased_answer_is_gone_from_store_outbox_and_jobs_and_asking_again_sa
     assert anew["state"] == "done"
 
 
+def test_who_asked_the_same_loses_it_too_and_an_answer_of_equal_bytes_stays(own: Served) -> None:
+    first = answered(own)
+    number = number_of(own)
+    with own.client("owner") as owner:
+        owner.put("/v1/tables/patients/grants/ben", json={"total": "1", "reason": "a study"})
+    same = answered(own, "other analyst", "the-same")
+    other = answered(own, "analyst", "another-question", where="age < 41")
+    with own.state.write() as connection:  # as if both answers were the same number
+        text = connection.execute(sa.select(jobs.c.result).where(jobs.c.id == other["job"])).scalar_one()
+        equal = text.replace(other["receipt"]["digest"], first["receipt"]["digest"])
+        connection.execute(jobs.update().where(jobs.c.id == other["job"]).values(result=equal))
+    forget(own, "--answer", str(number), "--table", "patients")
+    with own.client("analyst") as ann, own.client("other analyst") as ben:
+        assert ann.get(f"/v1/answers/{first['job']}").status_code == 410
+        assert ben.get(f"/v1/answers/{same['job']}").status_code == 410
+        assert ann.get(f"/v1/answers/{other['job']}").status_code == 200
+        assert ann.get(f"/v1/answers/{other['job']}/content").status_code == 200
+
+
 def test_another_analyst_is_told_before_they_are_charged(own: Served) -> None:
     answered(own)
     forget(own, "--answer", str(number_of(own)), "--table", "patients")

@@ -14,13 +14,13 @@ from anonymaly.server.security_txt import render as render_security_txt
 from anonymaly.server.services import services_of
 
 
-class Health(Reply):
+class HealthReply(Reply):
     """That the web process lives."""
 
     healthy: bool
 
 
-class Readiness(Reply):
+class ReadyReply(Reply):
     """Whether every table can be asked."""
 
     ready: bool
@@ -52,8 +52,8 @@ def security_txt(request: Request) -> Response:
 
 
 ROUTES = (
-    Route("GET", "/health", health, Health),
-    Route("GET", "/ready", ready, Readiness, 200, (503,)),
+    Route("GET", "/health", health, HealthReply),
+    Route("GET", "/ready", ready, ReadyReply, 200, (503,)),
     Route("GET", "/metrics", metrics, None),
     Route("GET", "/.well-known/security.txt", security_txt, None),
 )
