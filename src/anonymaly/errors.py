@@ -9,7 +9,8 @@ AnonymalyError
 ├── Refused                    a valid request that is not allowed; nothing was spent (exit code 1)
 │   ├── BudgetExceeded         the account cannot pay for the question
 │   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
-│   └── DeclarationChanged     the account is under another declaration
+│   ├── DeclarationChanged     the account is under another declaration
+│   └── AnswerForgotten        the owner erased the answer; what was charged for it stands
 ├── LedgerError                the ledger cannot be used (exit code 2)
 │   ├── LedgerMissing          it does not exist, and was not to be created
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
@@ -113,6 +114,10 @@ class RuleNotDeclared(Refused):
 
 class DeclarationChanged(Refused):
     """The account is under another declaration."""
+
+
+class AnswerForgotten(Refused):
+    """The owner erased the answer; what was charged for it stands."""
 
 
 class LedgerError(AnonymalyError):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import subprocess
 import sys
 from collections.abc import MutableMapping
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from anonymaly.server.headers import HEADERS
-from anonymaly.server.process import Plain, from_proxy
+from anonymaly.server.process import from_proxy
 
 
 @pytest.mark.parametrize(
@@ -39,15 +38,6 @@ def test_behind_a_proxy_nobody_else_is_answered(client: str, status: int) -> Non
         assert headers["content-type"] == "application/problem+json"
         assert headers.items() >= {name.lower(): item for name, item in HEADERS.items()}.items()
         assert json.loads(sent[1]["body"])["status"] == 403
-
-
-def test_a_line_of_the_log_has_no_traceback_and_no_words_of_an_engine() -> None:
-    try:
-        raise ValueError("a value of a row")
-    except ValueError:
-        record = logging.LogRecord("x", logging.ERROR, "", 1, "went wrong", None, sys.exc_info())
-    text = Plain().format(record)
-    assert text.splitlines()[1:] == ["ValueError"]
 
 
 def test_a_worker_imports_nothing_of_the_web_and_no_exact_look_at_rows() -> None:

@@ -20,6 +20,7 @@ from anonymaly.ask.binding import Binding
 from anonymaly.ask.drawing import Draw, Failed
 from anonymaly.ask.effect import effect_of
 from anonymaly.ask.fingerprints import fingerprints
+from anonymaly.ask.forgotten import refuse_forgotten
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.permit import Permit, RuleUse
 from anonymaly.ask.plan import Plan, make_plan, probe_of
@@ -305,6 +306,7 @@ class Accountant:
         record, origin, account = reservation.record, _recorded_origin(reservation), self.account
         amended = account.number > reservation.seq
         kind = kind or catalogue.load(record["question"])
+        refuse_forgotten(self.ledger, self.store, reservation)
         with self.store.open(reservation.key, str(reservation.digest)) as file:
             value = kind.decode(file)
         return Answer.recall(

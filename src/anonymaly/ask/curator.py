@@ -14,6 +14,7 @@ from anonymaly.ask.amendment import Amendment
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.binding import Binding
 from anonymaly.ask.drawing import DrawSource
+from anonymaly.ask.forgotten import forgotten_answers, refuse_forgotten
 from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query
 from anonymaly.core.epsilon import Number, to_nano, to_text
@@ -268,6 +269,7 @@ class Curator:
         # Who was charged gets the stored answer, whether the table is there or not. Everybody else is refused
         # where the table is not ready, although their answer may be stored.
         mine = accountant.is_charged(bound, repeat, analyst)
+        refuse_forgotten(accountant.ledger, accountant.store, accountant.find(bound, repeat))
         draw = None if mine else self._source.ready(bound)
         reservation = accountant.reserve(bound, analyst=analyst, repeat=repeat)
         charged = 0 if mine else bound.query.cost
@@ -297,8 +299,10 @@ class Curator:
         return _epsilon(self.accountant.account.remaining)
 
     def answers(self) -> list[Answer]:
-        """Return every released answer, oldest first."""
-        return [self.accountant.answer(item, 0) for item in self.accountant.answers()]
+        """Return every released answer, oldest first, without those that were erased."""
+        erased = forgotten_answers(self.accountant.ledger, self.accountant.name)
+        kept = (item for item in self.accountant.answers() if item.seq not in erased)
+        return [self.accountant.answer(item, 0) for item in kept]
 
     def answer(self, number: int) -> Answer:
         """Return a released answer by its number."""

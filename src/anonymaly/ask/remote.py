@@ -177,8 +177,8 @@ class RemoteCurator:
         return BudgetInWords(limit, spent, declared.adjacency, declared.person is not None)
 
     def answers(self) -> list[Answer]:
-        """Return every answer that was released to you, oldest first."""
-        return [self._recall(item) for item in self.listed()]
+        """Return every answer that was released to you, oldest first, without those that were erased."""
+        return [self._recall(item) for item in self.listed() if not item.get("erased")]
 
     def answer(self, number: int) -> Answer:
         """Return an answer by its number."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymaly.errors import (
     AnonymalyError,
+    AnswerForgotten,
     BudgetExceeded,
     DeclarationChanged,
     InputError,
@@ -27,6 +28,7 @@ _KINDS: Mapping[int, type[AnonymalyError]] = {
     403: Refused,
     404: InputError,
     409: DeclarationChanged,
+    410: AnswerForgotten,
     413: InputError,
     422: InputError,
     429: Refused,

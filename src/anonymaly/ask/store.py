@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from anonymaly.core.files import PartialFile, make_folder, sweep_partial
+from anonymaly.core.files import PartialFile, make_folder, sweep_partial, sync_folder
 from anonymaly.errors import LedgerDamaged, LedgerError
 
 _PARTIAL = "partial."
@@ -134,6 +134,16 @@ class Store:
             file.close()
             raise self._damaged("altered", digest)
         raise self._damaged("missing", digest)
+
+    def holds(self, key: str, digest: str) -> bool:
+        """Say whether there is a file of an answer; its bytes are not looked at."""
+        return any((self.folder / name).exists() for name in _names(key, digest))
+
+    def erase(self, key: str, digest: str) -> None:
+        """Remove the bytes of an answer for good; the ledger says before that it is erased."""
+        for name in _names(key, digest):
+            (self.folder / name).unlink(missing_ok=True)
+        sync_folder(self.folder)
 
     def settle(self, key: str, digest: str | None) -> None:
         """Remove every draw for a question except the released one, so that no other can get out."""

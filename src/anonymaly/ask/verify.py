@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from anonymaly.ask.forgotten import forgotten_answers
 from anonymaly.ask.store import Store
 from anonymaly.ledger import Ledger, Verification
 
@@ -22,8 +23,15 @@ def verify(ledger: Ledger, account: str, store: Store) -> Verification:
 
 
 def _problems(ledger: Ledger, account: str, store: Store) -> Iterator[str]:
+    erased = forgotten_answers(ledger, account)
     for item in ledger.reservations(account):
-        damage = store.damaged(item.key, str(item.digest)) if item.state == "committed" else None
+        if item.state != "committed":
+            continue
+        if item.seq in erased:
+            if store.holds(item.key, str(item.digest)):
+                yield f"answer {item.seq}: was erased, and its bytes are there: run `anonymaly forget` again"
+            continue
+        damage = store.damaged(item.key, str(item.digest))
         if damage is not None:
             yield f"answer {item.seq}: {damage}"
     for path in store.strangers(lambda: _keys(ledger)):

@@ -38,6 +38,8 @@ COMMANDS = {
     "audit": "anonymaly.cli.audit:audit",
     "serve": "anonymaly.cli.serve:serve",
     "owner": "anonymaly.cli.owner:app",
+    "backup": "anonymaly.cli.backup:backup",
+    "forget": "anonymaly.cli.forget:forget",
     "stream": "anonymaly.cli.stream:app",
     **dict.fromkeys(QUESTIONS, QUESTION),
 }

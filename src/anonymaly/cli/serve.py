@@ -36,6 +36,13 @@ Proxy = Annotated[
     str | None,
     typer.Option("--behind-proxy", metavar="ADDRESS", help="A proxy that does TLS; nobody else is answered."),
 ]
+LogFile = Annotated[
+    str | None,
+    typer.Option(
+        "--log", metavar="FILE", help="The file of the log; standard error if not given. It may be rotated."
+    ),
+]
+LogJson = Annotated[bool, typer.Option("--log-json", help="Write each line of the log as a JSON object.")]
 NewOwnerKey = Annotated[
     bool, typer.Option("--new-owner-key", help="Make a further owner's key, for one that is lost.")
 ]
@@ -58,12 +65,13 @@ def serve(
     tls_cert: Certificate = None,
     tls_key: PrivateKey = None,
     behind_proxy: Proxy = None,
+    log: LogFile = None,
+    log_json: LogJson = False,
     new_owner_key: NewOwnerKey = False,
     print_grants: PrintGrants = None,
 ) -> None:
     """Serve the tables of a folder to analysts with keys, until stopped."""
-    from anonymaly.server.process import begin_log  # noqa: PLC0415  (--help needs no database)
-    from anonymaly.server.run import serve as run  # noqa: PLC0415
+    from anonymaly.server.run import serve as run  # noqa: PLC0415  (--help needs no database)
     from anonymaly.server.state import web_grants  # noqa: PLC0415
 
     if print_grants is not None:
@@ -78,7 +86,6 @@ def serve(
         return
     if only != "workers":
         require("server", "A server")
-    begin_log()
     options = {
         "host": host,
         "port": port,
@@ -88,6 +95,8 @@ def serve(
         "tls_cert": tls_cert and str(Path(tls_cert).absolute()),
         "tls_key": tls_key and str(Path(tls_key).absolute()),
         "behind_proxy": behind_proxy,
+        "log": log and str(Path(log).absolute()),
+        "log_json": log_json or None,
     }
     if state is not None and "://" not in state:
         options["state"] = str(Path(state).absolute())  # an option is relative to where it is typed

@@ -40,6 +40,11 @@ _BY_KEY = _JOINED.where(
     reservations.c.account == sa.bindparam("of_account"), reservations.c.key == sa.bindparam("of_key")
 )
 _OF_ACCOUNT = _JOINED.where(reservations.c.account == sa.bindparam("of_account")).order_by(reservations.c.seq)
+_NUMBER_OF_ACCOUNT = (
+    sa.select(sa.func.count())
+    .select_from(reservations)
+    .where(reservations.c.account == sa.bindparam("of_account"))
+)
 _ENTER = reservations.insert()
 _END = (
     reservations.update()
@@ -57,6 +62,11 @@ def find_reservation(connection: sa.Connection, account: str, key: str) -> Reser
 def list_reservations(connection: sa.Connection, account: str) -> list[Reservation]:
     """Return an account's reservations in the order they were made."""
     return [_read(row) for row in connection.execute(_OF_ACCOUNT, {"of_account": account})]
+
+
+def count_reservations(connection: sa.Connection, account: str) -> int:
+    """Return how many questions an account was charged for."""
+    return int(connection.execute(_NUMBER_OF_ACCOUNT, {"of_account": account}).scalar_one())
 
 
 def reserve(

@@ -20,7 +20,7 @@ from anonymaly.ledger.allowance import Allowance
 from anonymaly.ledger.charges import list_charges
 from anonymaly.ledger.counters import counter_of, own, raise_counters
 from anonymaly.ledger.promised import refuse_overcommitment
-from anonymaly.ledger.records import Account, Grant
+from anonymaly.ledger.records import Account, Entry, Grant
 from anonymaly.ledger.schema import WITH_TERMS, analysts, entries, grants
 from anonymaly.ledger.terms import RENEWAL, Terms
 from anonymaly.ledger.transaction import Transaction, moment, read_entry, read_head_and_format
@@ -30,12 +30,10 @@ _JOINED = sa.select(entries, grants.c.analyst, grants.c.revoked, analysts.c.spen
         analysts, sa.and_(analysts.c.account == grants.c.account, analysts.c.analyst == grants.c.analyst)
     )
 )
-_LAST_CONSENT = (
-    sa.select(entries)
-    .where(entries.c.account.is_not_distinct_from(sa.bindparam("of_account")), entries.c.kind == "consent")
-    .order_by(entries.c.seq.desc())
-    .limit(1)
+_CONSENTS = sa.select(entries).where(
+    entries.c.account.is_not_distinct_from(sa.bindparam("of_account")), entries.c.kind == "consent"
 )
+_LAST_CONSENT = _CONSENTS.order_by(entries.c.seq.desc()).limit(1)
 
 
 _OF_ACCOUNT = _JOINED.where(grants.c.account == sa.bindparam("of_account"))
@@ -233,6 +231,12 @@ def consent(
     if last is not None and json.loads(last.body)["data"] == data:
         return int(last.seq)
     return transaction.append("consent", account, data).seq
+
+
+def list_consents(connection: sa.Connection, account: str) -> list[Entry]:
+    """Return what an owner confirmed of an account, oldest first."""
+    rows = connection.execute(_CONSENTS.order_by(entries.c.seq), {"of_account": account})
+    return [read_entry(row) for row in rows]
 
 
 def _found(connection: sa.Connection, account: str, analyst: str) -> Grant:

@@ -288,6 +288,10 @@ class Ledger(OwnersPart):
         """Return an account's reservations in the order they were made."""
         return self._session.read(book.list_reservations, name_of(account))
 
+    def count_charges(self, account: Account | str) -> int:
+        """Return how many questions an account was charged for."""
+        return self._session.read(book.count_reservations, name_of(account))
+
     def allowance(self, account: Account | str, analyst: str) -> Allowance | None:
         """Return what an analyst may ask now; None in an account without grants.
 

@@ -14,7 +14,7 @@ from anonymaly.ledger.counters import counter_of, raise_counters
 from anonymaly.ledger.declarations import Declared
 from anonymaly.ledger.inputs import label, mapping, read_rules, whole
 from anonymaly.ledger.promised import counted_rules, refuse_fewer, refuse_short_rules
-from anonymaly.ledger.records import Account, Counter, Grant
+from anonymaly.ledger.records import Account, Counter, Entry, Grant
 from anonymaly.ledger.session import Session
 from anonymaly.ledger.terms import LARGEST_COUNT, refuse_reserved
 from anonymaly.ledger.transaction import Transaction
@@ -228,6 +228,10 @@ class OwnersPart:
         name = None if account is None else name_of(account)
         said = _said(label(by, field="by"), _text(reason, field="reason"))
         return self._session.write(grants.consent, name, mapping(subject, field="subject"), said)
+
+    def consents(self, account: Account | str) -> list[Entry]:
+        """Return what an owner confirmed of an account, oldest first."""
+        return self._session.read(grants.list_consents, name_of(account))
 
     def limit_counter(
         self, account: Account | str, name: str, to: int, *, by: str, reason: str, used: int = 0

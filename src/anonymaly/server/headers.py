@@ -10,6 +10,8 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from anonymaly.server.counting import RequestCounts
+from anonymaly.server.logs import fields
 from anonymaly.server.problems import Problem, internal
 
 HEADERS = {
@@ -27,8 +29,9 @@ logger = logging.getLogger(__name__)
 class Outermost:
     """Adds headers, writes the log, and turns what should not happen into one constant answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
         self.app = app
+        self._counts = counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -73,7 +76,11 @@ class Outermost:
             caller = state.get("caller")
             template = state.get("template", "-")
             person = "-" if caller is None else caller.person
-            logger.info("%s %s %d %s", scope["method"], template, status, person)
+            # What is no route has no method either: both may be anything.
+            method = "-" if template == "-" else scope["method"]
+            said = fields("request", method=method, route=template, status=status, analyst=person)
+            logger.info("%s %s %d %s", method, template, status, person, extra=said)
+            self._counts.add(method, template, status)
 
 
 def has_body(scope: Scope) -> bool:

@@ -40,6 +40,10 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
     {
         "about": Permission(()),
         "openapi": Permission(()),
+        "health": Permission(()),
+        "ready": Permission(()),
+        "metrics": Permission(_OWNER),
+        "security_txt": Permission(()),
         "me": Permission(ROLES),
         "list_tables": Permission(ROLES, "grant"),
         "get_table": Permission(ROLES, "grant"),

@@ -11,6 +11,7 @@
 | 405 | another method |
 | 408 | the body did not arrive in time |
 | 409 | still running, or the declaration was amended meanwhile |
+| 410 | the owner erased the answer |
 | 413, 415 | the body is too large; it is compressed, or no JSON by its type |
 | 422 | a field that cannot be used |
 | 429 | too many requests, or jobs that have not ended |
@@ -27,6 +28,7 @@ from starlette.responses import Response
 from anonymaly.core.value import canonical_json
 from anonymaly.errors import (
     AnonymalyError,
+    AnswerForgotten,
     BudgetExceeded,
     DeclarationChanged,
     InputError,
@@ -44,6 +46,7 @@ TITLES = {
     405: "Method not allowed",
     408: "Request timeout",
     409: "Conflict",
+    410: "Gone",
     413: "Content too large",
     415: "Unsupported media type",
     422: "Unusable input",
@@ -55,6 +58,7 @@ TITLES = {
 _STATUS: tuple[tuple[type[AnonymalyError], int], ...] = (
     (BudgetExceeded, 402),
     (DeclarationChanged, 409),
+    (AnswerForgotten, 410),
     (Refused, 403),
     (InputError, 422),
     (LedgerError, 503),

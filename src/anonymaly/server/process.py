@@ -17,55 +17,29 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, MutableMapping
-from types import TracebackType
 from typing import Any
 
 from anonymaly.errors import AnonymalyError
+from anonymaly.server.logs import begin_log
 from anonymaly.server.settings import LOOPBACK, WebSettings, WorkerSettings
 
 APP = "anonymaly.server.web"  # has make_app(settings)
-GRACE_SECONDS = 5  # for requests that are being answered when a web process ends
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-class Plain(logging.Formatter):
-    """Lines for an owner's log, without tracebacks: an engine's error quotes rows."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
-
-    def formatException(  # noqa: N802  (logging's name)
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
-    ) -> str:
-        """Write the class alone."""
-        return "" if ei[0] is None else ei[0].__name__
-
-
-def begin_log() -> None:
-    """Write what happens to the owner's log: the file that the environment names, or standard error."""
-    place = os.environ.get("ANONYMALY_LOG")
-    handler = logging.FileHandler(place) if place else logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Plain())
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(logging.WARNING)
-    logging.getLogger("anonymaly").setLevel(logging.INFO)
-
-
 def main(arguments: list[str]) -> int:
     """Run one process until its supervisor ends, or tells it to."""
     os.umask(0o077)
-    begin_log()
     # A terminal sends its interrupt to all; the supervisor ends its processes one by one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     line = sys.stdin.buffer.readline()
     if not line:
         return 0  # the supervisor has ended already
     told = json.loads(line)
+    begin_log(told.get("log"), as_json=bool(told.get("log_json")))
     try:
         if arguments == ["worker"]:
             _work(WorkerSettings.read(told["settings"]), told["name"])
@@ -102,7 +76,8 @@ def _serve(settings: WebSettings, told: dict[str, Any]) -> None:
         proxy_headers=False,
         ssl_certfile=told["tls_cert"],
         ssl_keyfile=told["tls_key"],
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        # Whoever waits for a job may get its answer; one second before the supervisor ends all that is left.
+        timeout_graceful_shutdown=max(1, told["stop_seconds"] - 1),
     )
     _when_alone(lambda: os.kill(os.getpid(), signal.SIGTERM))
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=told["socket"])])

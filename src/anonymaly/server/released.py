@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,6 +94,21 @@ def under_way(state: State, person: str | None = None) -> int:
     with state.read() as connection:
         rows = connection.execute(of if person is None else of.where(jobs.c.person == person)).all()
     return sum(not is_released(row.created_at, row.ended_at, row.slot, float(row.now)) for row in rows)
+
+
+def count_jobs(state: State) -> dict[str, int]:
+    """Return how many jobs there are by what may be seen of them: under way, done, refused or failed."""
+    over = jobs.c.ended_at < state.now - LONGEST_SECONDS
+    of = sa.select(jobs.c.state, sa.func.count()).where(over).group_by(jobs.c.state)
+    recent = sa.select(
+        jobs.c.created_at, jobs.c.ended_at, jobs.c.slot, jobs.c.state, state.now.label("now")
+    ).where(sa.or_(jobs.c.ended_at.is_(None), sa.not_(over)))
+    with state.read() as connection:
+        found = Counter({name: int(number) for name, number in connection.execute(of)})
+        for row in connection.execute(recent):
+            released = is_released(row.created_at, row.ended_at, row.slot, float(row.now))
+            found[row.state if released else "under way"] += 1
+    return dict(found)
 
 
 def asked_before(state: State, table: str, person: str, asks: str) -> bool:

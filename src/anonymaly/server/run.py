@@ -20,17 +20,17 @@ from typing import Any, Literal
 
 from anonymaly.core.files import appearing, make_folder
 from anonymaly.errors import InputError
-from anonymaly.server import jobs
+from anonymaly.server import alive, jobs
 from anonymaly.server.held import find_manifests
 from anonymaly.server.keys import ApiKey
 from anonymaly.server.listening import bind, refuse_useless_tls
+from anonymaly.server.logs import begin_log
 from anonymaly.server.people import first_owner_key
 from anonymaly.server.settings import ServerSettings
 from anonymaly.server.state import State
 
 Only = Literal["web", "workers"]
 FIRST_KEY = "first-owner-key"
-GRACE_SECONDS = 30.0  # for the jobs that workers are at
 SOON_SECONDS = 5.0  # a process that lived shorter is started again later and later
 LATEST_SECONDS = 30.0
 logger = logging.getLogger(__name__)
@@ -88,6 +88,7 @@ class Supervisor:
             State.open(web.state).close()
             self._told_web = {
                 "settings": web.to_dict(),
+                "stop_seconds": settings.stop_seconds,
                 "tls_cert": self._file(settings.tls_cert, "tls_cert"),
                 "tls_key": self._file(settings.tls_key, "tls_key"),
             }
@@ -150,7 +151,8 @@ class Supervisor:
             )
             self._running[name] = process
         try:
-            tell(process, json.dumps({**told, "name": name}).encode() + b"\n")
+            log = {"log": self.settings.log_at(self.folder), "log_json": self.settings.log_json}
+            tell(process, json.dumps({**told, **log, "name": name}).encode() + b"\n")
             return process.wait()
         finally:
             with self._lock:
@@ -162,15 +164,17 @@ class Supervisor:
         try:
             if self._state is not None:
                 jobs.let_go(self._state, name)
+                alive.leave(self._state, name)
         except Exception as problem:  # the job is claimed again later, then
             logger.error("the shared tables cannot be used: %s", type(problem).__name__)
 
     def _end_all(self, keepers: list[threading.Thread]) -> None:
+        """End all: nothing new is taken, and what is under way has its time to end."""
         with self._lock:
             running = list(self._running.values())
         for process in running:
             process.send_signal(signal.SIGTERM)
-        until = time.monotonic() + GRACE_SECONDS
+        until = time.monotonic() + self.settings.stop_seconds
         for keeper in keepers:
             keeper.join(max(0.0, until - time.monotonic()))
         with self._lock:
@@ -241,7 +245,9 @@ def serve(
 ) -> None:
     """Run a server until SIGTERM or an interrupt."""
     os.umask(0o077)  # nothing that a server writes is for others on its machine
-    supervisor = Supervisor(folder, ServerSettings.load(folder, options), only)
+    settings = ServerSettings.load(folder, options)
+    begin_log(settings.log_at(folder), as_json=settings.log_json)
+    supervisor = Supervisor(folder, settings, only)
     supervisor.prepare(say, new_owner_key=new_owner_key)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: supervisor.stop())

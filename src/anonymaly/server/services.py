@@ -13,10 +13,12 @@ from anonymaly.ledger import Account, Allowance
 from anonymaly.ledger.records import Grant
 from anonymaly.ledger.seen_by import SeenAccount
 from anonymaly.server.authentication import Authenticator, Caller
+from anonymaly.server.counting import RequestCounts
 from anonymaly.server.ledgers import Ledgers
 from anonymaly.server.limits import AtOnce, Rates
 from anonymaly.server.problems import unknown
 from anonymaly.server.published import Published, find_table
+from anonymaly.server.readiness import Readiness
 from anonymaly.server.settings import WebSettings
 from anonymaly.server.state import State
 
@@ -30,11 +32,14 @@ class Services:
         self.outbox = Path(settings.outbox)
         self.ledgers = Ledgers(settings.ledgers)
         self.authenticator = Authenticator(self.state)
+        self.counts = RequestCounts(self.state)
+        self.is_ready = Readiness(self.state, self.ledgers)
         self.rates = Rates(settings.limits.rate, settings.limits.burst)
         self.at_once = AtOnce(settings.limits.at_once)
 
     def close(self) -> None:
         """Close all connections."""
+        self.counts.close()
         self.ledgers.close()
         self.state.close()
 

@@ -6,14 +6,16 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError, ManifestError
+from anonymaly.server.security_txt import refuse_unusable
 from anonymaly.server.slots import SHORTEST
 
 FILE = "server.yaml"
@@ -55,6 +57,10 @@ class WebSettings(Value):
     """What is refused before anything is looked at."""
     only_from: StrictStr | None = None
     """The address of the proxy in front, if there is one: nobody else is answered."""
+    security_contact: StrictStr | None = None
+    """Whom somebody tells who found a weakness: mailto:, https:// or tel:."""
+    security_expires: StrictStr | None = None
+    """The day until which that contact holds."""
 
 
 class WorkerSettings(Value):
@@ -105,12 +111,22 @@ class ServerSettings(Value):
     """The most memory of a worker in MiB."""
     seconds: StrictInt | StrictFloat = Field(default=600, gt=0, le=86_400)
     """The most seconds that a job may take."""
+    stop_seconds: StrictInt = Field(default=30, ge=1, le=3600)
+    """The most seconds that requests and jobs under way may take when the server is told to stop."""
     tls_cert: StrictStr | None = None
     """The file of the certificates for TLS."""
     tls_key: StrictStr | None = None
     """The file of the private key for TLS."""
     behind_proxy: StrictStr | None = None
     """The address of a proxy that does TLS: nobody else is answered."""
+    log: StrictStr | None = None
+    """The file of the log; standard error if there is none."""
+    log_json: StrictBool = False
+    """Whether each line of the log is a JSON object."""
+    security_contact: StrictStr | None = None
+    """Whom somebody tells who found a weakness: mailto:, https:// or tel:."""
+    security_expires: StrictStr | None = None
+    """The day until which that contact holds."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -123,6 +139,8 @@ class ServerSettings(Value):
             )
         path = folder / FILE
         written = dict(read_yaml(path, ADVICE)) if path.exists() else {}
+        if isinstance(day := written.get("security_expires"), date):
+            written["security_expires"] = day.isoformat()  # without quotes YAML reads it as a day
         given = {name: item for name, item in (options or {}).items() if item is not None}
         try:
             settings = cls.read({**written, **given})
@@ -147,6 +165,7 @@ class ServerSettings(Value):
                 field="tls_cert" if self.tls_cert is None else "tls_key",
                 next_step="Give --tls-cert and --tls-key.",
             )
+        refuse_unusable(self.security_contact, self.security_expires)
         if self.behind_proxy is not None:
             _refuse_no_address(self.behind_proxy)
         if self.tls_cert is None and self.behind_proxy is None and not is_loopback(self.host):
@@ -165,7 +184,13 @@ class ServerSettings(Value):
             ledgers={**(ledgers or {}), **{name: _place(folder, at) for name, at in self.ledgers.items()}},
             limits=self.limits,
             only_from=self.behind_proxy,
+            security_contact=self.security_contact,
+            security_expires=self.security_expires,
         )
+
+    def log_at(self, folder: Path) -> str | None:
+        """Return the file of the log."""
+        return None if self.log is None else _place(folder, self.log)
 
     def for_workers(self, folder: Path) -> WorkerSettings:
         """Return what workers are told."""

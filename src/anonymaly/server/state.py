@@ -62,6 +62,22 @@ tables = sa.Table(  # published by workers
     sa.Column("public", sa.Text, nullable=False),  # JSON: declaration, ledger, slots; see `published`
     sa.Column("ready_at", sa.Double),  # renewed while a worker could read the table
 )
+workers = sa.Table(  # each says every few seconds that it lives
+    "server_workers",
+    _metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("tables", sa.Text, nullable=False),  # JSON: the names of those that it is to answer for
+    sa.Column("seen_at", sa.Double, nullable=False),
+)
+counts = sa.Table(  # of requests; written by web processes, and nothing rests on it
+    "server_counts",
+    _metadata,
+    sa.Column("method", sa.Text, primary_key=True),
+    sa.Column("route", sa.Text, primary_key=True),  # the template, never a path
+    sa.Column("status", sa.Integer, primary_key=True),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("length(method) <= 10 AND length(route) <= 200", name="server_counts_size"),
+)
 jobs = sa.Table(
     "server_jobs",
     _metadata,
@@ -118,12 +134,18 @@ def web_grants(role: str) -> tuple[str, ...]:
     shown = ", ".join(column.name for column in SHOWN)
     added = ", ".join(column.name for column in jobs.c if column.name not in _SAID_BY_WORKERS)
     return (
-        f"GRANT SELECT ON server_facts, server_keys, server_tables TO {role}",
+        f"GRANT SELECT ON server_facts, server_keys, server_tables, server_workers TO {role}",
         f"GRANT SELECT ({shown}) ON server_jobs TO {role}",
         f"GRANT INSERT ({added}) ON server_jobs TO {role}",
         f"GRANT SELECT, INSERT, UPDATE ON server_uses TO {role}",
+        f"GRANT SELECT, INSERT, UPDATE ON server_counts TO {role}",
         f"GRANT SELECT ON {', '.join(ledger_tables())} TO {role}",
     )
+
+
+def table_names() -> list[str]:
+    """Return the names of all shared tables."""
+    return sorted(_metadata.tables)
 
 
 class State:

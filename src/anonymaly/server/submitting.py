@@ -131,6 +131,8 @@ def describe(services: Services, caller: Caller, seen: Seen) -> dict[str, Any]:
         return {**said, "problem": failed().to_dict()}
     if job.state == "refused":
         return {**said, "problem": of_result(seen.result["problem"]).to_dict()}
+    if "forgotten" in seen.result:
+        return {**said, "state": "refused", "problem": of_result(seen.result["forgotten"]).to_dict()}
     if job.kind in ("ask", "rehearse"):
         return {**said, "answer": answer_of(seen)}
     return {**said, "result": _shown_result(services, caller, seen)}
@@ -138,6 +140,14 @@ def describe(services: Services, caller: Caller, seen: Seen) -> dict[str, Any]:
 
 def answer_of(seen: Seen) -> dict[str, Any]:
     """Return a released answer; a value that is too large for it is behind its link."""
+    found = known_answer(seen)
+    if "forgotten" in seen.result:
+        raise of_result(seen.result["forgotten"])
+    return found
+
+
+def known_answer(seen: Seen) -> dict[str, Any]:
+    """Return what is kept of a released answer: of one that was erased, all but its value."""
     found = seen.result["answer"]
     answer = {**shown.answer(found), "receipt": shown.receipt(found.get("receipt"))}
     if seen.job.kind == "ask":

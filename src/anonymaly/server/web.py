@@ -91,7 +91,7 @@ def make_app(settings: WebSettings) -> FastAPI:
     app.state.services = services
     routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
     app.add_middleware(Admission, services=services, routes=routes)
-    app.add_middleware(Outermost)
+    app.add_middleware(Outermost, counts=services.counts)
     return app
 
 
@@ -143,7 +143,7 @@ def _responses(route: Route) -> dict[int | str, dict[str, Any]]:
         content: dict[str, Any] = {"content": {"*/*": {"schema": {}}}}  # bytes of any kind
     else:
         content = {"model": route.gives}
-    words = {200: "Done", 201: "Made", 202: "Still running"}
+    words = {200: "Done", 201: "Made", 202: "Still running", 503: "Not now"}
     given: dict[int | str, dict[str, Any]] = {
         status: {"description": words[status], **content} for status in (route.status, *route.also)
     }

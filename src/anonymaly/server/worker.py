@@ -20,10 +20,11 @@ import sqlalchemy as sa
 from anonymaly.ask import catalogue
 from anonymaly.errors import AnonymalyError
 from anonymaly.noise import Noise
-from anonymaly.server import jobs
+from anonymaly.server import alive, jobs
 from anonymaly.server.carrying_out import FAILED, Hands, JobOutcome, refused
 from anonymaly.server.held import HeldTable, find_manifests
 from anonymaly.server.jobs import Job
+from anonymaly.server.logs import fields
 from anonymaly.server.once import forget_old, forget_taken
 from anonymaly.server.outbox import AnswerOutbox
 from anonymaly.server.publish import Publisher
@@ -59,6 +60,7 @@ class Worker:
         self._resting = False
         warm_up()
         limit_memory(settings.memory)
+        alive.arrive(self._state, name, list(self._tables))
 
     def stop(self) -> None:
         """Let the worker end after the job that it is at."""
@@ -92,6 +94,7 @@ class Worker:
         """Close all accounts and the shared tables."""
         for table in self._tables.values():
             table.close()
+        alive.leave(self._state, self.name)
         self._state.forget()
         self._state.close()
 
@@ -148,7 +151,13 @@ class Worker:
         # Never a value, a field of a question, or what a web process that was broken into wrote.
         said = outcome.ended if ended else "taken over by another worker"
         entry = "" if outcome.entry is None else f", entry {outcome.entry}"
-        logger.info("job %s: %s%s", job.name, said, entry)
+        logger.info(
+            "job %s: %s%s",
+            job.name,
+            said,
+            entry,
+            extra=fields("job", job=job.name, ended=said, entry=outcome.entry),
+        )
 
     def _beat(self) -> None:
         """Say that the worker is at it, until the job takes too long."""
@@ -160,6 +169,7 @@ class Worker:
             try:
                 if at is not None:
                     jobs.keep_claim(self._state, at[0], self.name)
+                alive.stay(self._state, self.name)
                 self._publisher.renew(busy=at is not None or self._resting)
                 forget_taken(self._state)
                 if time.monotonic() - forgot > KEY_SHOWN_SECONDS / 2:

@@ -125,7 +125,14 @@ def serve(
     slots = {"count": slot, "score": slot}
     hand = Hand(WorkerSettings(folder=str(folder), state=place, outbox=outbox, slots=slots))
     ledgers = {} if postgres is None else dict.fromkeys(("patients", "others"), postgres)
-    settings = WebSettings(state=place, outbox=outbox, limits=limits, ledgers=ledgers)
+    settings = WebSettings(
+        state=place,
+        outbox=outbox,
+        limits=limits,
+        ledgers=ledgers,
+        security_contact="mailto:security@example.org",
+        security_expires="9999-12-31",
+    )
     (folder / "web.json").write_text(settings.to_json(), "utf-8")
     with ExitStack() as stack:
         stack.callback(state.close)

@@ -3,11 +3,23 @@
 
 from __future__ import annotations
 
-from anonymaly.server.routes import about, answers, books, grants, jobs, keys, owner, questions, tables
+from anonymaly.server.routes import (
+    about,
+    answers,
+    books,
+    grants,
+    jobs,
+    keys,
+    operation,
+    owner,
+    questions,
+    tables,
+)
 from anonymaly.server.routes.route import Route
 
 ALL: tuple[Route, ...] = (
     *about.ROUTES,
+    *operation.ROUTES,
     *tables.ROUTES,
     *questions.ROUTES,
     *jobs.ROUTES,

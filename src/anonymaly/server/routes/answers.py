@@ -22,7 +22,7 @@ from anonymaly.server.routes import route
 from anonymaly.server.routes.route import Body, Page, Reply, Route, one_line
 from anonymaly.server.services import caller_of, services_of, view
 from anonymaly.server.shown import moment
-from anonymaly.server.submitting import answer_of
+from anonymaly.server.submitting import answer_of, known_answer
 from anonymaly.server.verifying import verify_receipt
 
 PART = 2**16  # bytes of an answer that are read at a time
@@ -71,6 +71,7 @@ def get_answer(request: Request, job: route.JobId) -> Response:
 def get_content(request: Request, job: route.JobId) -> Response:
     """Return the stored bytes of a released answer."""
     seen = _find(request, job)
+    answer_of(seen)  # or it was erased
     content = seen.result["content"]
     try:
         file = os.open(outbox_file(services_of(request).outbox, seen.job.id), os.O_RDONLY | os.O_NOFOLLOW)
@@ -89,7 +90,7 @@ def get_content(request: Request, job: route.JobId) -> Response:
 
 def get_receipt(request: Request, job: route.JobId) -> Response:
     """Return the receipt of a released answer."""
-    return reply({"receipt": answer_of(_find(request, job))["receipt"]})
+    return reply({"receipt": known_answer(_find(request, job))["receipt"]})
 
 
 def verify(request: Request, body: VerifyBody) -> Response:
@@ -112,10 +113,11 @@ def _find(request: Request, number: str) -> Seen:
 
 
 def _line(seen: Seen) -> dict[str, Any]:
-    answer = answer_of(seen)
+    answer = known_answer(seen)
     kept = ("job", "number", "question", "asks", "query", "charged", "content")
     found = {name: answer[name] for name in kept if name in answer}
-    return {**found, "person": seen.job.person, "asked_at": moment(seen.job.created_at)}
+    erased = {"erased": True} if "forgotten" in seen.result else {}
+    return {**found, "person": seen.job.person, "asked_at": moment(seen.job.created_at), **erased}
 
 
 def _parts(reading: BinaryIO) -> Iterator[bytes]:
