@@ -68,3 +68,15 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
         "revoke_key": Permission(_OWNER),
     }
 )
+
+# The console's pages, by the names of their functions. A page never does what /v1 would not do for a key.
+PAGES: Mapping[str, Permission] = MappingProxyType(
+    {
+        "static_file": Permission(()),
+        "login_page": Permission(()),
+        "log_in": Permission(()),
+        "log_out": Permission(ROLES),
+        "front_page": Permission(ROLES, "grant"),
+        "table_page": Permission(ROLES, "grant"),
+    }
+)

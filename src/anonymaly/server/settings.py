@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
@@ -55,6 +55,8 @@ class WebSettings(Value):
     """What is refused before anything is looked at."""
     only_from: StrictStr | None = None
     """The address of the proxy in front, if there is one: nobody else is answered."""
+    encrypted: StrictBool = False
+    """Whether browsers reach it by TLS: their cookies then go no other way."""
 
 
 class WorkerSettings(Value):
@@ -165,6 +167,7 @@ class ServerSettings(Value):
             ledgers={**(ledgers or {}), **{name: _place(folder, at) for name, at in self.ledgers.items()}},
             limits=self.limits,
             only_from=self.behind_proxy,
+            encrypted=self.tls_cert is not None or self.behind_proxy is not None,
         )
 
     def for_workers(self, folder: Path) -> WorkerSettings:
