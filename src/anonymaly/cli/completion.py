@@ -13,8 +13,6 @@ from typing import Any
 
 import typer
 
-from anonymaly.ask.typed_fields import COLUMNS, RULES, words_of
-
 
 @dataclass(frozen=True)
 class Completion:
@@ -27,6 +25,8 @@ class Completion:
 
 def completes(name: str, annotation: Any, pairs: bool) -> Callable[[typer.Context, str], list[str]] | None:
     """Return what completes a question's option; None if nothing public does."""
+    from anonymaly.ask.typed_fields import COLUMNS, RULES, words_of  # noqa: PLC0415  (heavy)
+
     choices = words_of(annotation)  # Typer tells the two arguments below apart by their names
     if choices:
         return lambda ctx, incomplete: _beginning(choices, incomplete)
