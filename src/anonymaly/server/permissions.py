@@ -85,6 +85,8 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "answers_page": Permission(ROLES, "grant"),
         "answer_page": Permission(ROLES, "own"),
         "answer_content": Permission(ROLES, "own"),
+        "scoring_page": Permission(ROLES, "own"),
+        "score_records": Permission(ROLES, "own"),
         "statement_page": Permission(ROLES, "grant"),
     }
 )

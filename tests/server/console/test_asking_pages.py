@@ -13,6 +13,7 @@ import pytest
 from anonymaly.ask.catalogue import QUESTIONS, load
 from anonymaly.ask.query import Query
 from anonymaly.declare.declaration import Declaration
+from anonymaly.server.console.filled_in import filled_in
 from anonymaly.server.console.forms import Sent
 from anonymaly.server.console.question_form import fields_of, query_of
 from tests.server.console.test_console_gate import check_plain
@@ -191,7 +192,7 @@ def test_what_is_filled_in_is_the_question_that_was_meant(name: str) -> None:
             max_rows=example.max_rows,
         )
         kind, plain = type(example.query), example.query.to_dict()
-        sent = Sent(filled_in(plain, {item["name"]: item for item in fields_of(kind, declared, None)}))
+        sent = Sent(filled_in(example.query, declared))
         assert in_order(kind.read(query_of(kind, declared, sent))) == in_order(example.query)
         # And the form shows again what was filled in.
         again = {item["name"]: item for item in fields_of(kind, declared, sent)}
@@ -206,35 +207,34 @@ def in_order(query: Query) -> dict[str, Any]:
     }
 
 
-def filled_in(plain: dict[str, Any], fields: dict[str, dict[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Fill in a form with a question, as a person would."""
-    sent: dict[str, tuple[str, ...]] = {}
-    for name, value in plain.items():
-        if name == "question" or value in (None, [], {}):
-            continue
-        match fields[name]["widget"]:
-            case "columns":
-                for item in value:
-                    if isinstance(item, str):
-                        sent[name] = (*sent.get(name, ()), item)
-                    else:
-                        edges = ", ".join(map(str, item["edges"]))
-                        sent[f"cut.{name}.{item['column']}"] = (edges,)
-            case "record":
-                sent |= {f"{name}.{column}": (str(item),) for column, item in value.items()}
-            case "records":
-                lines = [
-                    ",".join(value),
-                    *(",".join(map(str, row)) for row in zip(*value.values(), strict=True)),
-                ]
-                sent[name] = ("\n".join(lines),)
-            case "lines":
-                lines = [f"{key}={item}" for key, item in value.items()] if isinstance(value, dict) else value
-                sent[name] = (lines if isinstance(lines, str) else "\n".join(lines),)
-            case _:
-                sent[name] = (
-                    {True: "true", False: "false"}.get(value, str(value))
-                    if isinstance(value, bool)
-                    else str(value),
-                )
-    return sent
+def test_a_model_scores_records_and_leads_to_a_question_about_each(own: Served) -> None:
+    browser = Browser(own, "analyst")
+    page = "/tables/patients/ask/score"
+    model = ended(
+        browser, press(browser, preview(browser, page, columns=["age", "ward"], epsilon="2"), "ask", page)
+    )
+    place = f"{model.url.path}/score"
+    assert place in model.text
+    assert browser.get(place).status_code == 200
+    found = browser.send(place, {"records": "age,ward,name\n30,A,Ada\n119,B,<b>Bob\n"})
+    assert found.status_code == 200, found.text
+    check_plain(found.text)
+    assert "The oddest of 2" in found.text
+    assert "<strong>Line 2</strong>" in found.text
+    assert "name &lt;b&gt;Bob" in found.text
+    explain = "/tables/patients/ask/explain"
+    asked = Reader(found.text).form(explain)
+    assert asked["record.age"] == ["119"]
+    shown = browser.client.post(explain, data={**asked, "do": "preview"})
+    assert shown.status_code == 200, shown.text
+    assert "stands out in age" in shown.text
+    for wrong in ("", "age\n1\n", "age,ward\n"):
+        refused = browser.send(place, {"records": wrong})
+        assert refused.status_code == 422, wrong
+        assert 'href="#field-records"' in refused.text
+
+
+def test_only_models_score(own: Served) -> None:
+    browser = Browser(own, "analyst")
+    counted = ended(browser, press(browser, preview(browser, where="age < 47"), "ask"))
+    assert browser.get(f"{counted.url.path}/score").status_code == 404

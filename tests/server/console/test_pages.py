@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ HOSTILE = """<img src=x onerror=alert(1)>"'{{7*7}}&"""
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> serving.Served:
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """A server whose columns, values, rules and people have names that are markup."""
     columns = {**COLUMNS, HOSTILE: {"type": "categories", "values": [HOSTILE, "plain"]}}
     rules = {HOSTILE: {"type": "policy", "text": "age >= 18"}}

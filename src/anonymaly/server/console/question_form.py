@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from anonymaly.ask.query import Query
 from anonymaly.ask.typed_fields import COLUMNS, RULES, forms_of, is_several, mark_of, read_field, words_of
-from anonymaly.ask.typed_records import read_typed
 from anonymaly.ask.typed_values import read_scalar, read_value
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque
@@ -143,8 +142,7 @@ def _read(name: str, field: FieldInfo, declared: Declaration, sent: Sent) -> Any
     widget, columns = _widget(name, field, declared), _looked_into(declared)
     match widget:
         case "records":
-            text = sent.get(name)
-            return read_typed(text, declared.columns, field=name) if text else None
+            return _read_records(name, sent.get(name), declared)
         case "record":
             texts = {column: sent.get(f"{name}.{column}") for column in columns}
             return {
@@ -160,6 +158,12 @@ def _read(name: str, field: FieldInfo, declared: Declaration, sent: Sent) -> Any
         case _:
             text = sent.get(name)
             return read_field(name, field, text, lambda: declared.columns) if text else None
+
+
+def _read_records(name: str, text: str, declared: Declaration) -> Any:
+    from anonymaly.ask.typed_records import read_typed  # noqa: PLC0415  (needs Arrow, and few forms do)
+
+    return read_typed(text, declared.columns, field=name) if text else None
 
 
 def _read_columns(name: str, sent: Sent, columns: Mapping[str, Domain]) -> list[Any]:

@@ -3,7 +3,16 @@
 
 from __future__ import annotations
 
-from anonymaly.server.console.pages import answers, asking, choosing, front, statement, static, tables
+from anonymaly.server.console.pages import (
+    answers,
+    asking,
+    choosing,
+    front,
+    scoring,
+    statement,
+    static,
+    tables,
+)
 from anonymaly.server.console.visit import ConsolePage
 
 ALL: tuple[ConsolePage, ...] = (
@@ -13,5 +22,6 @@ ALL: tuple[ConsolePage, ...] = (
     *tables.PAGES,
     *asking.PAGES,
     *answers.PAGES,
+    *scoring.PAGES,
     *statement.PAGES,
 )

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from anonymaly.ask.answer import Answer
 from anonymaly.errors import InputError
-from anonymaly.server.console.answer_words import pictures, read_rehearsed, read_stored, words
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
 from anonymaly.server.looking import answers_of, content_of, find_answer
 from anonymaly.server.problems import unknown
@@ -18,6 +16,9 @@ from anonymaly.server.released import Seen, look, wait
 from anonymaly.server.shown import moment
 from anonymaly.server.submitting import answer_of, describe
 from anonymaly.server.verifying import verify_receipt
+
+if TYPE_CHECKING:
+    from anonymaly.ask.answer import Answer
 
 WAIT_SECONDS = 3.0  # that a page waits for a release before it says that there is none yet
 MOST = 50  # answers on a page
@@ -40,6 +41,9 @@ def _job(visit: Visit, seen: Seen) -> Shown:
     data = {"job": said, "asks": seen.job.asks, "asked_at": moment(seen.job.created_at)}
     if said["state"] != "done":
         return Shown("job.html", data)
+    # Imported when there is an answer: a web process starts without what it needs.
+    from anonymaly.server.console.answer_words import read_rehearsed  # noqa: PLC0415
+
     with visit.services.at_once.of(visit.caller.person):
         answer = read_rehearsed(said["answer"])
         return _answer_page("rehearsal.html", {**data, "answer": said["answer"]}, answer)
@@ -57,6 +61,8 @@ def answers_page(visit: Visit) -> Shown:
 
 def answer_page(visit: Visit) -> Shown:
     """Show an answer."""
+    from anonymaly.server.console.answer_words import read_stored  # noqa: PLC0415
+
     services, caller = visit.services, visit.caller
     seen = find_answer(services, caller, visit.places["job"])
     told = answer_of(seen)
@@ -78,6 +84,8 @@ def answer_content(visit: Visit) -> Response:
 
 
 def _answer_page(template: str, data: dict[str, Any], answer: Answer | None) -> Shown:
+    from anonymaly.server.console.answer_words import pictures, words  # noqa: PLC0415
+
     said = None if answer is None else words(answer)
     return Shown(
         template, {**data, "words": said}, pictures={"drawn": [] if answer is None else pictures(answer)}
