@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from anonymaly.ask.catalogue import load, origin
+from anonymaly.ask.catalogue import load, origin, problem
 from anonymaly.ledger.terms import words_of
 from anonymaly.promise.everyone import Everyone
+from anonymaly.server.console.question_form import says
 from anonymaly.server.console.rule_words import in_words
 from anonymaly.server.console.visit import ConsolePage, Shown, Visit
 from anonymaly.server.looking import table_of
@@ -55,14 +55,16 @@ def _promise(seen: View) -> dict[str, str]:
 
 
 def _question(name: str, seen: View) -> dict[str, Any]:
-    """Say what a question is, and whether the visitor's grant names it."""
+    """Say what a question is, and whether the visitor may ask it here."""
     allowance = None if seen.grant is None else seen.grant.terms.get("questions")
     owner = origin(name)
+    # A web process may be without the package of a question that workers have.
+    missing = None if owner is None else problem(name)
     return {
         "name": name,
-        "is": (inspect.getdoc(load(name)) or "").partition("\n")[0],
+        "is": says(load(name)) if missing is None else missing,
         "seconds": seen.table.slot(name),
-        "granted": allowance is None or name in allowance,
+        "granted": missing is None and (allowance is None or name in allowance),
         "origin": None if owner is None else str(owner),
     }
 
