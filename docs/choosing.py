@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from anonymaly.cli.choosing import BUDGETS, DECISIONS, EVERYONE, MORE_THAN_NEEDED, TREE, Advice
+from anonymaly.finding.choosing import BUDGETS, DECISIONS, EVERYONE, MORE_THAN_NEEDED, TREE, Advice
 
 PAGE = Path(__file__).with_name("choosing.md")
 BEGIN, END = "<!-- the tree, by `make tables` -->\n", "<!-- end of the tree -->"

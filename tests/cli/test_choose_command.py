@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from anonymaly.ask.catalogue import QUESTIONS
-from anonymaly.cli.choosing import DECISIONS, advise
+from anonymaly.finding.choosing import DECISIONS, advise
 from tests.cli.conftest import Run
 
 MANIFEST = """\

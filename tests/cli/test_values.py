@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymaly.cli.values import read_value
+from anonymaly.ask.typed_values import read_value
 from anonymaly.declare.domain import Categories, Domain, Flag, Interval, Opaque, Timestamps, Unbounded
 from anonymaly.errors import InputError
 from tests.cli.conftest import Run

@@ -15,6 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from anonymaly.server import jobs
+from anonymaly.server.authentication import Authenticator
+from anonymaly.server.console.sessions import ConsoleSessions
 from anonymaly.server.keys import ApiKey, unseal
 from anonymaly.server.settings import RequestLimits, ServerSettings, WebSettings
 from anonymaly.server.state import web_grants
@@ -108,6 +110,27 @@ def test_it_reads_neither_what_others_ask_nor_what_they_signed(place: Place, bro
         "SELECT 1 FROM server_jobs WHERE payload LIKE '%41%'",
     )
     assert broken.execute("SELECT id FROM server_jobs WHERE state = 'waiting'").fetchall() == [(asked.id,)]
+
+
+def test_it_reads_no_key_of_those_who_are_logged_in_and_lets_nobody_in(place: Place, broken: Broken) -> None:
+    key = place.keys["ann"]
+    found = ConsoleSessions(place.state, Authenticator(place.state), encrypted=False)
+    caller = Authenticator(place.state).of_key(key)
+    assert caller is not None
+    session = found.begin(caller)
+    rows = str(broken.execute("SELECT * FROM server_sessions").fetchall())
+    assert session.id in rows
+    assert not [text for text in (key.text, key.signing.hex(), key.hash, session.secret) if text in rows]
+    # With a secret of its own and somebody's row it makes a session of nobody.
+    broken.execute(
+        "INSERT INTO server_sessions"
+        " SELECT %s, key_id, 'owner', sealed, created_at, used_at FROM server_sessions",
+        ["0" * 32],
+    )
+    cookie = f"anonymaly={'0' * 32}.{session.secret}".encode()
+    assert found.find([(b"cookie", cookie)]) is None
+    own = f"anonymaly={session.id}.{session.secret}".encode()
+    assert found.find([(b"cookie", own)]) is not None
 
 
 def test_it_writes_nothing_into_the_ledger(place: Place, broken: Broken) -> None:

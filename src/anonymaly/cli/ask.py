@@ -6,8 +6,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-import types
-import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,12 +19,12 @@ from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
 from anonymaly.ask.table import WRITERS, writer_for
+from anonymaly.ask.typed_fields import is_several, mark_of, read_field
 from anonymaly.cli.completion import completes
 from anonymaly.cli.files import read_columns
 from anonymaly.cli.opening import Analyst, ManifestOrUrl, declaration_of, is_url, opened
 from anonymaly.cli.output import AsJson, progress_bar, say, say_json, still_kept
 from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
-from anonymaly.cli.values import add_pair, read_pairs, read_scalar, split_pair
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError
@@ -206,9 +204,9 @@ def command_of(
             f"--{name.replace('_', '-')}",
             help=field.description,
             show_default=False,
-            autocompletion=completes(name, field.annotation, _mark(field, "pairs") in ("record", "group")),
+            autocompletion=completes(name, field.annotation, mark_of(field, "pairs") in ("record", "group")),
         )
-        several = _origin(field) is tuple and not _mark(field, "table")
+        several = is_several(field)
         needed = field.is_required() and name not in variation.optional
         annotation: Any = list[str] if several else str
         default = inspect.Parameter.empty if needed else None
@@ -241,29 +239,6 @@ def command_of(
     return command
 
 
-def _forms(field: FieldInfo) -> list[Any]:
-    """Return the types that a field may have, without ``None`` and annotations."""
-    annotation: Any = field.annotation
-    union = isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union
-    forms = []
-    for form in typing.get_args(annotation) if union else [annotation]:
-        while typing.get_origin(form) is Annotated:
-            form = typing.get_args(form)[0]  # noqa: PLW2901
-        forms.append(typing.get_origin(form) or form)
-    return [form for form in forms if form is not types.NoneType]
-
-
-def _origin(field: FieldInfo) -> Any:
-    """Return the first type that a field may have: the one that its option is read as."""
-    return _forms(field)[0]
-
-
-def _mark(field: FieldInfo, kind: str) -> Any:
-    """Return how a field is marked: given by ``pairs``, and of what, or by a file that holds a ``table``."""
-    extra = field.json_schema_extra
-    return extra.get(kind) if isinstance(extra, dict) else None
-
-
 class _Declared:
     """The declared columns, read when an option's value depends on them."""
 
@@ -276,20 +251,7 @@ class _Declared:
 
 
 def _read(name: str, field: FieldInfo, text: str | list[str], declared: _Declared) -> Any:
-    """Read an option's text as its field: a file, name=value pairs, repeated values, or one value."""
-    if isinstance(text, str):
-        if _mark(field, "table"):
-            return read_columns(text, declared.columns, field=name)
-        return text if _origin(field) is str else read_scalar(text)
-    if str in _forms(field):
-        return text[0] if len(text) == 1 else text  # given once it is one text, given again a list
-    pairs = _mark(field, "pairs")
-    if pairs in ("record", "group"):
-        return read_pairs(text, declared.columns, field=name, groups=pairs == "group")
-    if not pairs:
-        return [read_scalar(item) for item in text]
-    found: dict[str, Any] = {}
-    for item in text:
-        key, value = split_pair(item, name)
-        add_pair(found, key, read_scalar(value))
-    return found
+    """Read an option's text as its field: a file, or what is typed."""
+    if isinstance(text, str) and mark_of(field, "table"):
+        return read_columns(text, declared.columns, field=name)
+    return read_field(name, field, text, lambda: declared.columns)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.prompt import Prompt
 
-from anonymaly.cli.choosing import DECISIONS, MANIFEST, Decision, advise
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.errors import InputError
+from anonymaly.finding.choosing import DECISIONS, MANIFEST, Decision, advise
 
 _FLAGS = {decision.name: decision for decision in DECISIONS}
 

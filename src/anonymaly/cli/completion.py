@@ -6,17 +6,12 @@ Nothing here may fail or be slow: it runs whenever somebody presses the key, on 
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
-
-# Fields of questions that name columns or rules; those of other names complete nothing.
-COLUMNS = frozenset({"columns", "attributes", "by", "metric"})
-RULES = {"policy": "policy", "model": "anomaly_model", "rule": "same_contexts"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +25,9 @@ class Completion:
 
 def completes(name: str, annotation: Any, pairs: bool) -> Callable[[typer.Context, str], list[str]] | None:
     """Return what completes a question's option; None if nothing public does."""
-    choices = _choices(annotation)  # Typer tells the two arguments below apart by their names
+    from anonymaly.ask.typed_fields import COLUMNS, RULES, words_of  # noqa: PLC0415  (heavy)
+
+    choices = words_of(annotation)  # Typer tells the two arguments below apart by their names
     if choices:
         return lambda ctx, incomplete: _beginning(choices, incomplete)
     if name in RULES:
@@ -40,13 +37,6 @@ def completes(name: str, annotation: Any, pairs: bool) -> Callable[[typer.Contex
     if pairs:
         return lambda ctx, incomplete: _beginning(_pairs(_columns(ctx), incomplete), incomplete)
     return None
-
-
-def _choices(annotation: Any) -> list[str]:
-    """Return the words that a field may be, if its type lists them."""
-    if typing.get_origin(annotation) is typing.Literal:
-        return [str(choice) for choice in typing.get_args(annotation)]
-    return [choice for part in typing.get_args(annotation) for choice in _choices(part)]
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

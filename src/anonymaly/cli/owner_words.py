@@ -11,9 +11,8 @@ from typing import Any
 from rich.table import Table
 
 from anonymaly.cli.output import plain
-from anonymaly.core.epsilon import read_amount
 from anonymaly.errors import AnonymalyError
-from anonymaly.ledger.terms import Terms
+from anonymaly.ledger.terms import words_of
 
 # What a server calls a field → the option that it was typed as.
 OPTIONS: Mapping[str, str] = {
@@ -65,7 +64,7 @@ def grants_table(grants: Sequence[Mapping[str, Any]]) -> Table:
     table = _table("analyst", "ε spent", "of", "state", "may ask", "reason")
     for item in grants:
         state = "granted" if item["standing"] else "revoked"
-        agreed = "; ".join(terms_in_words(item["terms"]))
+        agreed = "; ".join(words_of(item["terms"]))
         table.add_row(
             *plain(
                 item["analyst"], item["spent"], item["limit"] or "any", state, agreed, item["reason"] or ""
@@ -81,20 +80,8 @@ def grant_in_words(grant: Mapping[str, Any], table: str) -> str:
             f"{grant['analyst']} may ask {table} nothing more; the ε = {grant['spent']} that they spent stand"
         )
     spent = [] if grant["spent"] == "0" else [f"ε = {grant['spent']} of it are spent"]
-    lines = [f"{grant['analyst']} may ask {table}:", *terms_in_words(grant["terms"]), *spent]
+    lines = [f"{grant['analyst']} may ask {table}:", *words_of(grant["terms"]), *spent]
     return "\n  ".join(lines)
-
-
-def terms_in_words(told: Mapping[str, Any]) -> list[str]:
-    """Say the terms of a grant, which a server tells with ε as decimal text."""
-    amounts: dict[str, Any] = {
-        name: read_amount(told[name]) for name in ("total", "question_limit") if name in told
-    }
-    period = told.get("period")
-    if period is not None:
-        amounts["period"] = {**period, "epsilon": read_amount(period["epsilon"])}
-    agreed = Terms.read({**told, **amounts})
-    return [] if agreed is None else agreed.words()
 
 
 def account_in_words(account: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "lake": ("deltalake", "pyiceberg"),
     "postgres": ("psycopg",),
     "report": ("altair", "vl_convert"),
-    "server": ("fastapi", "uvicorn"),
+    "server": ("cryptography", "fastapi", "jinja2", "uvicorn"),
     "spark": ("pyspark",),
     "stream": ("aiomqtt", "cryptography", "scipy"),
 }

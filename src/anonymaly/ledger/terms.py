@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from anonymaly.core.epsilon import LARGEST_TOTAL, to_text
+from anonymaly.core.epsilon import LARGEST_TOTAL, read_amount, to_text
 from anonymaly.errors import InputError
 from anonymaly.ledger.inputs import label, mapping, whole
 from anonymaly.ledger.periods import EVERY, Period
@@ -150,6 +150,24 @@ class Terms:
         if self.overcommit:
             lines.append("out of what was promised to nobody: the table may run out before")
         return lines
+
+
+def words_of(told: Mapping[str, Any]) -> list[str]:
+    """Say terms that a server tells, with ε as decimal text.
+
+    Examples
+    --------
+    >>> words_of({"terms": 1, "total": "0.5"})
+    ['up to ε = 0.5 in all', 'no question that needs a rule']
+    """
+    amounts: dict[str, Any] = {
+        name: read_amount(told[name]) for name in ("total", "question_limit") if name in told
+    }
+    period = told.get("period")
+    if period is not None:
+        amounts["period"] = {**period, "epsilon": read_amount(period["epsilon"])}
+    agreed = Terms.read({**told, **amounts})
+    return [] if agreed is None else agreed.words()
 
 
 def refuse_reserved(terms: Mapping[str, Any], by: str) -> None:

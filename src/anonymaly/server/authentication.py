@@ -37,8 +37,10 @@ class Authenticator:
     def find(self, headers: Sequence[tuple[bytes, bytes]]) -> Caller | None:
         """Return who calls, or None whatever is wrong with the key."""
         key = _given(headers)
-        if key is None:
-            return None
+        return None if key is None else self.of_key(key)
+
+    def of_key(self, key: ApiKey) -> Caller | None:
+        """Return whose key it is, or None if it is not valid now."""
         of = sa.select(keys, self._state.now.label("now")).where(keys.c.id == key.id)
         with self._state.read() as connection:
             row = connection.execute(of).first()

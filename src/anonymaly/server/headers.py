@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anonymaly.server.counting import RequestCounts
@@ -48,7 +50,8 @@ class Outermost:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                # A page has some of its own, for browsers.
+                for name, value in (HEADERS | scope["state"].get("headers", {})).items():
                     headers[name] = value
                 if has_body(scope) and "read" not in scope["state"]:
                     # What is not read of a body is not waited for either.
@@ -62,7 +65,7 @@ class Outermost:
             await self.app(scope, receive, sending)
         except Problem as problem:
             if not status:
-                await problem.response()(scope, receive, sending)
+                await _response(scope, problem)(scope, receive, sending)
         except TimeoutError:
             raise ConnectionAbortedError("a client was too slow") from None
         except Exception as error:
@@ -70,7 +73,7 @@ class Outermost:
             logger.error("%s in %s", type(error).__name__, _place(error))
             if status:
                 raise ConnectionAbortedError("an answer broke off") from None
-            await internal().response()(scope, receive, sending)
+            await _response(scope, internal())(scope, receive, sending)
         finally:
             state: dict[str, Any] = scope["state"]
             caller = state.get("caller")
@@ -81,6 +84,12 @@ class Outermost:
             said = fields("request", method=method, route=template, status=status, analyst=person)
             logger.info("%s %s %d %s", method, template, status, person, extra=said)
             self._counts.add(method, template, status)
+
+
+def _response(scope: Scope, problem: Problem) -> Response:
+    """Return a problem as JSON, or as a page where the console shows one."""
+    page: Callable[[Problem], Response] | None = scope["state"].get("problem_page")
+    return problem.response() if page is None else page(problem)
 
 
 def has_body(scope: Scope) -> bool:

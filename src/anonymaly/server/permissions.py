@@ -72,3 +72,25 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
         "revoke_key": Permission(_OWNER),
     }
 )
+
+# The console's pages, by the names of their functions. A page never does what /v1 would not do for a key.
+PAGES: Mapping[str, Permission] = MappingProxyType(
+    {
+        "static_file": Permission(()),
+        "login_page": Permission(()),
+        "log_in": Permission(()),
+        "log_out": Permission(ROLES),
+        "front_page": Permission(ROLES, "grant"),
+        "table_page": Permission(ROLES, "grant"),
+        "choosing_page": Permission(ROLES),
+        "ask_page": Permission(_ASKERS, "grant"),
+        "send_question": Permission(_ASKERS, "grant"),
+        "job_page": Permission(_ASKERS, "person"),
+        "answers_page": Permission(ROLES, "grant"),
+        "answer_page": Permission(ROLES, "own"),
+        "answer_content": Permission(ROLES, "own"),
+        "scoring_page": Permission(ROLES, "own"),
+        "score_records": Permission(ROLES, "own"),
+        "statement_page": Permission(ROLES, "grant"),
+    }
+)

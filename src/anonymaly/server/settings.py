@@ -61,6 +61,8 @@ class WebSettings(Value):
     """Whom somebody tells who found a weakness: mailto:, https:// or tel:."""
     security_expires: StrictStr | None = None
     """The day until which that contact holds."""
+    encrypted: StrictBool = False
+    """Whether browsers reach it by TLS: their cookies then go no other way."""
 
 
 class WorkerSettings(Value):
@@ -186,6 +188,7 @@ class ServerSettings(Value):
             only_from=self.behind_proxy,
             security_contact=self.security_contact,
             security_expires=self.security_expires,
+            encrypted=self.tls_cert is not None or self.behind_proxy is not None,
         )
 
     def log_at(self, folder: Path) -> str | None:

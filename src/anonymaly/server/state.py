@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What web processes and workers share besides ledgers: keys, tables that are ready, and jobs.
+"""What web processes and workers share besides ledgers: keys, sessions, ready tables, and jobs.
 
 A web process may be broken into. In PostgreSQL its role reads these tables without the keys' proofs and
 without what jobs ask, adds jobs that wait, and changes nothing (``web_grants``); in SQLite, on one host, only
@@ -54,6 +54,22 @@ uses = sa.Table(  # of keys; the only thing that a web process writes anew
     _metadata,
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("used_at", sa.Double, nullable=False),
+)
+# Of the console, by web processes: a person's key, sealed with what only the person's browser has.
+sessions = sa.Table(
+    "server_sessions",
+    _metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("key_id", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("sealed", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("used_at", sa.Double, nullable=False),
+    sa.CheckConstraint(
+        "length(id) <= 64 AND length(key_id) <= 64 AND length(role) <= 20 AND length(sealed) <= 400",
+        name="server_sessions_size",
+    ),
+    sa.Index("server_sessions_used", "used_at"),
 )
 tables = sa.Table(  # published by workers
     "server_tables",
@@ -139,6 +155,7 @@ def web_grants(role: str) -> tuple[str, ...]:
         f"GRANT INSERT ({added}) ON server_jobs TO {role}",
         f"GRANT SELECT, INSERT, UPDATE ON server_uses TO {role}",
         f"GRANT SELECT, INSERT, UPDATE ON server_counts TO {role}",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON server_sessions TO {role}",
         f"GRANT SELECT ON {', '.join(ledger_tables())} TO {role}",
     )
 

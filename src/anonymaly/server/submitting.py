@@ -159,7 +159,15 @@ async def carry_out(
     request: Request, kind: Kind, table: Published | None, payload: Mapping[str, Any], *, status: int = 200
 ) -> Response:
     """Have an owner's job done and wait for it: its result, or the problem that it was refused with."""
-    services, caller = services_of(request), caller_of(request)
+    said = await have_done(services_of(request), caller_of(request), kind, table, payload)
+    place = {"Location": f"/v1/jobs/{said['job']}"}
+    return job_reply(said, 202 if said["state"] == "running" else status, place)
+
+
+async def have_done(
+    services: Services, caller: Caller, kind: Kind, table: Published | None, payload: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Have an owner's job done and say what came of it; raise the problem that it was refused with."""
     await run_in_threadpool(refuse_if_busy, services, caller)
     job = await run_in_threadpool(submit, services, caller, kind, table, payload, slot=SHORTEST)
     seen = await run_in_threadpool(look, services.state, job.id)
@@ -170,9 +178,7 @@ async def carry_out(
         raise of_result(seen.result["problem"])
     if seen.released and seen.job.state == "failed":
         raise internal()
-    said = await run_in_threadpool(describe, services, caller, seen)
-    place = {"Location": f"/v1/jobs/{job.id}"}
-    return job_reply(said, status if seen.released else 202, place)
+    return await run_in_threadpool(describe, services, caller, seen)
 
 
 def _shown_result(services: Services, caller: Caller, seen: Seen) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from starlette.responses import Response
 
 from anonymaly.errors import AnonymalyError
 from anonymaly.server.admission import Admission
+from anonymaly.server.console.gate import ConsoleGate
+from anonymaly.server.console.make import console_of
 from anonymaly.server.headers import Outermost
 from anonymaly.server.permissions import PERMISSIONS
 from anonymaly.server.problems import Problem, internal, of_error, unknown
@@ -91,6 +93,7 @@ def make_app(settings: WebSettings) -> FastAPI:
     app.state.services = services
     routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
     app.add_middleware(Admission, services=services, routes=routes)
+    app.add_middleware(ConsoleGate, **console_of(services))
     app.add_middleware(Outermost, counts=services.counts)
     return app
 

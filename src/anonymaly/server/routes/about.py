@@ -8,10 +8,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from anonymaly.server.published import list_tables
+from anonymaly.server.looking import visible_tables
 from anonymaly.server.replies import reply
 from anonymaly.server.routes.route import Reply, Route
-from anonymaly.server.services import caller_of, is_visible, services_of
+from anonymaly.server.services import caller_of, services_of
 from anonymaly.server.shown import moment
 from anonymaly.version import __version__
 
@@ -46,14 +46,13 @@ def openapi(request: Request) -> Response:
 def me(request: Request) -> Response:
     """Say who calls, and which tables they may see."""
     services, caller = services_of(request), caller_of(request)
-    names = [table.name for table in list_tables(services.state) if is_visible(services, caller, table)]
     return reply(
         {
             "person": caller.person,
             "role": caller.role,
             "key": caller.key.id,
             "expires_at": moment(caller.expires_at),
-            "tables": names,
+            "tables": visible_tables(services, caller),
         }
     )
 

@@ -9,8 +9,7 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from anonymaly.ledger.own_statement import OwnStatement
-from anonymaly.ledger.statement import Statement
+from anonymaly.server.looking import statement_of
 from anonymaly.server.problems import unknown
 from anonymaly.server.replies import reply
 from anonymaly.server.routes import route
@@ -30,16 +29,7 @@ class VerificationReply(Reply):
 
 def get_statement(request: Request, table: route.Table) -> Response:
     """Return what was spent and what is promised; an analyst's own charges for an analyst."""
-    services, caller = services_of(request), caller_of(request)
-    seen = view(services, caller, table)
-    ledger = services.ledgers.of(seen.table)
-    if ledger is None:
-        raise unknown()
-    if caller.role == "analyst":
-        return _own_told(ledger.own_statement(table, caller.person))
-    if seen.account is None:
-        raise unknown()
-    return _told(Statement.of(seen.account, ledger.reservations(table), ledger.entries(table)))
+    return reply(statement_of(services_of(request), caller_of(request), table))
 
 
 def list_entries(
@@ -64,23 +54,6 @@ def verify_ledger(request: Request, table: route.Table) -> Response:
         if ledger is None:
             raise unknown()
         return reply(ledger.verify().to_dict())
-
-
-def _told(statement: Statement | OwnStatement) -> Response:
-    return reply({**statement.to_dict(), "text": str(statement)})
-
-
-def _own_told(statement: OwnStatement) -> Response:
-    """Tell an analyst of charges without their hashes, which are in the receipts of released answers.
-
-    A charge is there before its answer is released. Who had its hash then could have receipts of all likely
-    answers verified, until one of them is right.
-    """
-    told = {**statement.to_dict(), "text": str(statement)}
-    told["charges"] = [
-        {name: item for name, item in charge.items() if name != "charge"} for charge in told["charges"]
-    ]
-    return reply(told)
 
 
 ROUTES = (

@@ -8,13 +8,11 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from anonymaly.errors import Refused
-from anonymaly.server import shown
-from anonymaly.server.published import list_tables as published_tables
+from anonymaly.server.looking import table_of, visible_tables
 from anonymaly.server.replies import reply
 from anonymaly.server.routes import route
 from anonymaly.server.routes.route import Page, Reply, Route
-from anonymaly.server.services import View, caller_of, is_visible, services_of, view
+from anonymaly.server.services import caller_of, services_of, view
 
 
 class TableReply(Reply):
@@ -34,43 +32,13 @@ class TableReply(Reply):
 def list_tables(request: Request, after: route.After = None, limit: route.Most = 50) -> Response:
     """List the tables that the caller may see."""
     services, caller = services_of(request), caller_of(request)
-    seen = [
-        table.name
-        for table in published_tables(services.state)
-        if (after is None or table.name > after) and is_visible(services, caller, table)
-    ]
+    seen = [name for name in visible_tables(services, caller) if after is None or name > after]
     return reply(route.page([{"name": name} for name in seen], seen, after, limit))
 
 
 def get_table(request: Request, table: route.Table) -> Response:
     """Return what is declared of a table, and what the caller may spend."""
-    return reply(_table(view(services_of(request), caller_of(request), table)))
-
-
-def _table(seen: View) -> dict[str, Any]:
-    table, account = seen.table, seen.account
-    return {
-        "name": table.name,
-        "declaration": table.plain,
-        "adjacency": table.declaration.adjacency,
-        "questions": list(table.questions),
-        "slots": {name: table.slot(name) for name in table.questions},
-        "ready": table.ready,
-        "paused": seen.paused,
-        "version": table.version,
-        "own": _own(seen),
-        "account": None if account is None else shown.account(account.to_dict()),
-    }
-
-
-def _own(seen: View) -> dict[str, Any] | None:
-    """Return the caller's own limit as it stands, or as it stood when the grant ended."""
-    if seen.grant is None:
-        return None
-    try:
-        return shown.own(seen.allowance() or seen.grant)
-    except Refused:
-        return shown.own(seen.grant)
+    return reply(table_of(view(services_of(request), caller_of(request), table)))
 
 
 ROUTES = (

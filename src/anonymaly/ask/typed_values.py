@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are typed on the command line, read by the declared type of their column.
+"""Values that are typed, on the command line or into a form, read by the declared type of their column.
 
 The text of a record may be about a person, so messages name columns and never what was typed.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which question is mine: one small tree, which the dialogue, its flags and docs/choosing.md are made from.
+"""Which question is mine: one small tree for the dialogue, its flags, the console and docs/choosing.md.
 
 Numbers in the reasons are computed from the questions' own formulas, so that they stay true, for accounts in
 which one row comes or goes; a plan has those of any other.

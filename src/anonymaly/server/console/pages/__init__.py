@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages by subject; `ALL` is what the console is made of, besides the login."""
+
+from __future__ import annotations
+
+from anonymaly.server.console.pages import (
+    answers,
+    asking,
+    choosing,
+    front,
+    scoring,
+    statement,
+    static,
+    tables,
+)
+from anonymaly.server.console.visit import ConsolePage
+
+ALL: tuple[ConsolePage, ...] = (
+    *static.PAGES,
+    *front.PAGES,
+    *choosing.PAGES,
+    *tables.PAGES,
+    *asking.PAGES,
+    *answers.PAGES,
+    *scoring.PAGES,
+    *statement.PAGES,
+)
