@@ -70,6 +70,7 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
         "list_keys": Permission(_OWNER),
         "make_key": Permission(_OWNER),
         "revoke_key": Permission(_OWNER),
+        "list_proposals": Permission(_READERS),
     }
 )
 
@@ -92,5 +93,27 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "scoring_page": Permission(ROLES, "own"),
         "score_records": Permission(ROLES, "own"),
         "statement_page": Permission(ROLES, "grant"),
+        # of owner and auditor
+        "rules_page": Permission(_READERS),
+        "budget_page": Permission(_READERS),
+        "asked_page": Permission(_READERS),
+        "grants_page": Permission(_READERS),
+        "entries_page": Permission(_READERS),
+        "verification_page": Permission(_READERS),
+        "full_statement_page": Permission(_READERS),
+        "proposals_page": Permission(_READERS),
+        # of the owner
+        "raise_page": Permission(_OWNER),
+        "raise_form": Permission(_OWNER),
+        "pause_form": Permission(_OWNER),
+        "resume_form": Permission(_OWNER),
+        "grant_page": Permission(_OWNER),
+        "grant_form": Permission(_OWNER),
+        "revoke_page": Permission(_OWNER),
+        "revoke_form": Permission(_OWNER),
+        "keys_page": Permission(_OWNER),
+        "key_form": Permission(_OWNER),
+        "revoke_key_page": Permission(_OWNER),
+        "revoke_key_form": Permission(_OWNER),
     }
 )

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
 from starlette.responses import Response
 
 from anonymaly.core.value import canonical_json
@@ -24,7 +23,7 @@ from anonymaly.server.problems import Problem, failed, internal, not_ready, of_r
 from anonymaly.server.published import Published
 from anonymaly.server.released import Seen, look, under_way, wait
 from anonymaly.server.replies import reply
-from anonymaly.server.services import Services, caller_of, services_of
+from anonymaly.server.services import Services
 from anonymaly.server.slots import SHORTEST
 
 OWNERS_WAIT = 30.0  # seconds that an owner's request waits for its job
@@ -155,13 +154,11 @@ def known_answer(seen: Seen) -> dict[str, Any]:
     return answer
 
 
-async def carry_out(
-    request: Request, kind: Kind, table: Published | None, payload: Mapping[str, Any], *, status: int = 200
-) -> Response:
-    """Have an owner's job done and wait for it: its result, or the problem that it was refused with."""
-    said = await have_done(services_of(request), caller_of(request), kind, table, payload)
+def done(said: Mapping[str, Any], status: int = 200) -> Response:
+    """Return what came of an owner's job; where to look if it is still running."""
     place = {"Location": f"/v1/jobs/{said['job']}"}
-    return job_reply(said, 202 if said["state"] == "running" else status, place)
+    waits = said["state"] == "running" or "proposal" in said.get("result", {})
+    return job_reply(said, 202 if waits else status, place)
 
 
 async def have_done(

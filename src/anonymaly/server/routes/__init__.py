@@ -12,6 +12,7 @@ from anonymaly.server.routes import (
     keys,
     operation,
     owner,
+    proposals,
     questions,
     tables,
 )
@@ -28,4 +29,5 @@ ALL: tuple[Route, ...] = (
     *grants.ROUTES,
     *owner.ROUTES,
     *keys.ROUTES,
+    *proposals.ROUTES,
 )

@@ -9,12 +9,12 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from anonymaly.server.bookkeeping import entries_of, verification_of
 from anonymaly.server.looking import statement_of
-from anonymaly.server.problems import unknown
 from anonymaly.server.replies import reply
 from anonymaly.server.routes import route
 from anonymaly.server.routes.route import Page, Reply, Route
-from anonymaly.server.services import caller_of, services_of, view
+from anonymaly.server.services import caller_of, services_of
 
 LARGEST_ENTRY = 2**53
 
@@ -39,21 +39,15 @@ def list_entries(
     limit: route.Most = 50,
 ) -> Response:
     """List the ledger's entries about a table, and about the ledger itself, oldest first."""
-    services = services_of(request)
-    ledger = services.ledgers.of(view(services, caller_of(request), table).table)
-    found = [] if ledger is None else [item for item in ledger.entries(table) if item.seq > after]
+    every = entries_of(services_of(request), caller_of(request), table)
+    found = [item for item in every if item.seq > after]
     more = str(found[limit - 1].seq) if len(found) > limit else None
     return reply({"items": [item.to_dict() for item in found[:limit]], "next": more})
 
 
 def verify_ledger(request: Request, table: route.Table) -> Response:
     """Check the whole ledger: every link of its chain, and every sum."""
-    services = services_of(request)
-    seen = view(services, caller_of(request), table)
-    with services.ledgers.anew(seen.table) as ledger:
-        if ledger is None:
-            raise unknown()
-        return reply(ledger.verify().to_dict())
+    return reply(verification_of(services_of(request), caller_of(request), table))
 
 
 ROUTES = (

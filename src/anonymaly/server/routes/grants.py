@@ -7,19 +7,18 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 from pydantic import Field
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano
-from anonymaly.server import shown
+from anonymaly.server import owning, shown
 from anonymaly.server.problems import unknown
 from anonymaly.server.replies import reply
 from anonymaly.server.routes import route
 from anonymaly.server.routes.questions import JobReply
 from anonymaly.server.routes.route import Body, Epsilon, Name, Page, Reason, Reply, Route
 from anonymaly.server.services import caller_of, services_of, view
-from anonymaly.server.submitting import carry_out
+from anonymaly.server.submitting import done
 
 Analyst = Annotated[str, Path(description="The analyst's name, as their keys have it")]
 MOST_NAMED = 100
@@ -84,11 +83,7 @@ def get_grant(request: Request, table: route.Table, analyst: Analyst) -> Respons
 async def put_grant(request: Request, table: route.Table, analyst: Analyst, body: GrantBody) -> Response:
     """Grant an analyst questions; it takes the place of an earlier grant."""
     services, caller = services_of(request), caller_of(request)
-    seen = await run_in_threadpool(view, services, caller, table)
-    # The limit follows from the terms, in the ledger: computed here, from what is spent, it would renew a
-    # period whenever the same grant is sent again.
-    payload = {"analyst": analyst, "limit": None, "terms": _terms(body), "reason": body.reason}
-    return await carry_out(request, "grant", seen.table, payload)
+    return done(await owning.grant(services, caller, table, analyst, terms_of(body), body.reason))
 
 
 async def delete_grant(
@@ -99,11 +94,11 @@ async def delete_grant(
 ) -> Response:
     """Revoke an analyst's grant; what was charged stands."""
     services, caller = services_of(request), caller_of(request)
-    seen = await run_in_threadpool(view, services, caller, table)
-    return await carry_out(request, "revoke", seen.table, {"analyst": analyst, "reason": reason})
+    return done(await owning.revoke(services, caller, table, analyst, reason))
 
 
-def _terms(body: GrantBody) -> dict[str, Any]:
+def terms_of(body: GrantBody) -> dict[str, Any]:
+    """Return the terms of a grant as the ledger has them."""
     terms: dict[str, Any] = {"terms": 1, "total": to_nano(body.total, field="total", largest=LARGEST_TOTAL)}
     if body.period is not None:
         epsilon = to_nano(body.period.epsilon, field="period.epsilon", largest=LARGEST_TOTAL)

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano
+from anonymaly.server import owning
 from anonymaly.server.routes import route
 from anonymaly.server.routes.questions import JobReply
 from anonymaly.server.routes.route import Body, Epsilon, Reason, Route
-from anonymaly.server.services import caller_of, services_of, view
-from anonymaly.server.submitting import carry_out
+from anonymaly.server.services import caller_of, services_of
+from anonymaly.server.submitting import done
 
 
 class BudgetBody(Body):
@@ -28,23 +28,25 @@ class ReasonBody(Body):
     reason: Reason
 
 
+def budget_of(body: BudgetBody) -> int:
+    """Return the new budget in nano-ε."""
+    return to_nano(body.to, field="to", largest=LARGEST_TOTAL)
+
+
 async def raise_budget(request: Request, table: route.Table, body: BudgetBody) -> Response:
     """Raise a table's budget; the ledger keeps when, to what and why."""
-    seen = await run_in_threadpool(view, services_of(request), caller_of(request), table)
-    to = to_nano(body.to, field="to", largest=LARGEST_TOTAL)
-    return await carry_out(request, "raise", seen.table, {"to": to, "reason": body.reason})
+    services, caller, to = services_of(request), caller_of(request), budget_of(body)
+    return done(await owning.raise_budget(services, caller, table, to, body.reason))
 
 
 async def pause(request: Request, table: route.Table, body: ReasonBody) -> Response:
     """Charge nothing more until the table is resumed."""
-    seen = await run_in_threadpool(view, services_of(request), caller_of(request), table)
-    return await carry_out(request, "pause", seen.table, {"reason": body.reason})
+    return done(await owning.pause(services_of(request), caller_of(request), table, body.reason))
 
 
 async def resume(request: Request, table: route.Table, body: ReasonBody) -> Response:
     """Let questions be charged again."""
-    seen = await run_in_threadpool(view, services_of(request), caller_of(request), table)
-    return await carry_out(request, "resume", seen.table, {"reason": body.reason})
+    return done(await owning.resume(services_of(request), caller_of(request), table, body.reason))
 
 
 ROUTES = (

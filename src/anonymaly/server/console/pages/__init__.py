@@ -6,8 +6,13 @@ from __future__ import annotations
 from anonymaly.server.console.pages import (
     answers,
     asking,
+    books,
+    budget,
     choosing,
     front,
+    grants,
+    keys,
+    proposals,
     scoring,
     statement,
     static,
@@ -24,4 +29,9 @@ ALL: tuple[ConsolePage, ...] = (
     *answers.PAGES,
     *scoring.PAGES,
     *statement.PAGES,
+    *budget.PAGES,
+    *grants.PAGES,
+    *keys.PAGES,
+    *books.PAGES,
+    *proposals.PAGES,
 )
