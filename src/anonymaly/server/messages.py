@@ -11,6 +11,8 @@
 | pause, resume | `reason` | `account` |
 | key | `person`, `role`, `label`, `expires_in_days` (or null) | `id`, `expires_at`, `text` |
 | revoke-key | `id` | `id` |
+| login | `token`, `nonce`, `opener` (a public key) | `id`, `expires_at`, `sealed`, `public` |
+| log-out | | `ended` |
 
 `answer` is what an analyst may see of it (`shown.py`), with its `value` if that is at most `LARGEST_VALUE`
 bytes of JSON, the question's own fields but those about a person as `query`, and `again` if it had been

@@ -14,6 +14,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError, ManifestError
+from anonymaly.server.logins.settings import LoginSettings, WebLogin, WorkerLogin
 from anonymaly.server.slots import SHORTEST
 
 FILE = "server.yaml"
@@ -57,6 +58,8 @@ class WebSettings(Value):
     """The address of the proxy in front, if there is one: nobody else is answered."""
     encrypted: StrictBool = False
     """Whether browsers reach it by TLS: their cookies then go no other way."""
+    login: WebLogin | None = None
+    """Login by OpenID Connect, if the owner set it."""
 
 
 class WorkerSettings(Value):
@@ -76,6 +79,8 @@ class WorkerSettings(Value):
     """The most bytes that a worker may hold; what needs more ends in the failure."""
     seconds: StrictInt | StrictFloat = 600
     """The most seconds that a job may take; what takes longer ends in the failure."""
+    login: WorkerLogin | None = None
+    """Login by OpenID Connect, if the owner set it."""
 
 
 class ServerSettings(Value):
@@ -113,6 +118,8 @@ class ServerSettings(Value):
     """The file of the private key for TLS."""
     behind_proxy: StrictStr | None = None
     """The address of a proxy that does TLS: nobody else is answered."""
+    login: LoginSettings | None = None
+    """Login by OpenID Connect; None lets people in by keys alone."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -149,6 +156,8 @@ class ServerSettings(Value):
                 field="tls_cert" if self.tls_cert is None else "tls_key",
                 next_step="Give --tls-cert and --tls-key.",
             )
+        if self.login is not None:
+            self.login.check()
         if self.behind_proxy is not None:
             _refuse_no_address(self.behind_proxy)
         if self.tls_cert is None and self.behind_proxy is None and not is_loopback(self.host):
@@ -168,6 +177,7 @@ class ServerSettings(Value):
             limits=self.limits,
             only_from=self.behind_proxy,
             encrypted=self.tls_cert is not None or self.behind_proxy is not None,
+            login=None if self.login is None else self.login.for_web(folder),
         )
 
     def for_workers(self, folder: Path) -> WorkerSettings:
@@ -180,6 +190,7 @@ class ServerSettings(Value):
             slots_of=self.slots_of,
             memory=None if self.memory_mib is None else self.memory_mib * 2**20,
             seconds=self.seconds,
+            login=None if self.login is None else self.login.for_workers(),
         )
 
 

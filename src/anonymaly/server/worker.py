@@ -18,10 +18,11 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from anonymaly.ask import catalogue
+from anonymaly.core.extras import require
 from anonymaly.errors import AnonymalyError
 from anonymaly.noise import Noise
 from anonymaly.server import jobs
-from anonymaly.server.carrying_out import FAILED, Hands, JobOutcome, refused
+from anonymaly.server.carrying_out import FAILED, Admit, Hands, JobOutcome, refused
 from anonymaly.server.held import HeldTable, find_manifests
 from anonymaly.server.jobs import Job
 from anonymaly.server.once import forget_old, forget_taken
@@ -51,7 +52,9 @@ class Worker:
             )
             for path, manifest in find_manifests(Path(settings.folder)).items()
         }
-        self._hands = Hands(self._state, self._tables, AnswerOutbox(Path(settings.outbox)))
+        self._hands = Hands(
+            self._state, self._tables, AnswerOutbox(Path(settings.outbox)), _admitting(self._state, settings)
+        )
         self._publisher = Publisher(self._state, self._tables)
         self._stopping = threading.Event()
         self._over = threading.Event()
@@ -182,6 +185,16 @@ class Worker:
         finally:
             # Not by an exception: it would wait for the engine, and for threads.
             os._exit(TOO_LONG)
+
+
+def _admitting(state: State, settings: WorkerSettings) -> Admit | None:
+    """Return what lets people in by OpenID Connect, if the owner set it."""
+    if settings.login is None:
+        return None
+    require("oidc", "Login by OpenID Connect")
+    from anonymaly.server.logins.desk import LoginDesk  # noqa: PLC0415  (an extra)
+
+    return LoginDesk(state, settings.login).admit
 
 
 def warm_up() -> None:
