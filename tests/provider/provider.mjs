@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real OpenID Connect provider, with its own forms for login and consent: whoever gives a name is let in by it.
-// node provider.mjs '{"port": 4000, "clients": {"console": "its secret"}}'
+// node provider.mjs '{"host": "127.0.0.1", "port": 4000, "clients": {"console": "its secret"}}'
 import { Provider } from "oidc-provider";
 
-const { port, clients } = JSON.parse(process.argv[2]);
-const issuer = `http://127.0.0.1:${port}`;
+const { host, port, clients } = JSON.parse(process.argv[2]);
+const issuer = `http://${host}:${port}`;
 
 const provider = new Provider(issuer, {
   clients: Object.entries(clients).map(([name, secret]) => ({

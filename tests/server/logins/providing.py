@@ -97,8 +97,8 @@ class RunningProvider:
 
 
 @contextmanager
-def running_provider() -> Iterator[RunningProvider]:
-    """Run a provider, or skip: where CI is set, that is a failure."""
+def running_provider(host: str = "127.0.0.1") -> Iterator[RunningProvider]:
+    """Run a provider, or skip: where CI is set, that is a failure. To browsers, localhost is another site."""
     if importlib.util.find_spec("authlib") is None:
         pytest.skip("needs Authlib; install: pip install 'anonymaly[oidc]'")
     if shutil.which("node") is None:
@@ -107,14 +107,14 @@ def running_provider() -> Iterator[RunningProvider]:
         pytest.skip("needs oidc-provider; install: npm install --no-package-lock --prefix tests/provider")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    told = json.dumps({"port": port, "clients": CLIENTS})
+    told = json.dumps({"host": host, "port": port, "clients": CLIENTS})
     process = subprocess.Popen(
         ["node", str(FOLDER / "provider.mjs"), told], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"listening\n"
-        yield RunningProvider(f"http://127.0.0.1:{port}")
+        yield RunningProvider(f"http://{host}:{port}")
     finally:
         process.terminate()
         process.wait(30)
