@@ -18,7 +18,6 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from anonymaly.ask import catalogue
-from anonymaly.core.extras import require
 from anonymaly.errors import AnonymalyError
 from anonymaly.noise import Noise
 from anonymaly.server import jobs
@@ -191,7 +190,6 @@ def _admitting(state: State, settings: WorkerSettings) -> Admit | None:
     """Return what lets people in by OpenID Connect, if the owner set it."""
     if settings.login is None:
         return None
-    require("oidc", "Login by OpenID Connect")
     from anonymaly.server.logins.desk import LoginDesk  # noqa: PLC0415  (an extra)
 
     return LoginDesk(state, settings.login).admit

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.core.extras import require
 from anonymaly.server.console.pages import ALL
 from anonymaly.server.console.pages.entering import Entering
 from anonymaly.server.console.pages.provider_login import ProviderLogin
@@ -41,7 +40,6 @@ def every_page(entering: Entering, provider: ProviderLogin) -> tuple[ConsolePage
 
 
 def _flow_of(login: WebLogin) -> CodeFlow:
-    require("oidc", "Login by OpenID Connect")
     from anonymaly.server.console.code_flow import CodeFlow  # noqa: PLC0415  (an extra)
 
     return CodeFlow(login)
