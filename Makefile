@@ -89,5 +89,10 @@ lock: .venv/.uv
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@ .venv/.run
 
+# A provider of OpenID Connect that tests log in at; without it they are skipped.
+.venv/.provider: .venv/.uv tests/provider/package.json
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/provider
+	touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis site
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis site tests/provider/node_modules

@@ -31,6 +31,7 @@ import yaml
 
 from anonymaly.ask.query import Query
 from anonymaly.declare.manifest import Manifest
+from anonymaly.server.settings import ServerSettings
 from tests.server.places import PATIENCE
 from tests.server.running import running
 
@@ -226,6 +227,8 @@ def _run_blocks(page: Path, tmp_path: Path, places: dict[str, str], ends: contex
                 assert _agree(text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
             case "console":
                 _run_console(text, tmp_path, places[HERE], ends)
+            case "yaml" if "login" in yaml.safe_load(text):  # a server's settings
+                ServerSettings.read(yaml.safe_load(text))
             case "yaml":
                 manifest = tmp_path / f"{yaml.safe_load(text)['name']}.yaml"
                 manifest.write_text(text, "utf-8")

@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "client": ("httpx",),
     "estimators": ("sklearn",),
     "lake": ("deltalake", "pyiceberg"),
+    "oidc": ("authlib", "httpx", "joserfc"),
     "postgres": ("psycopg",),
     "report": ("altair", "vl_convert"),
     "server": ("cryptography", "fastapi", "jinja2", "uvicorn"),

@@ -27,6 +27,7 @@ from anonymaly.server import people
 from anonymaly.server.held import HeldTable, NotReady
 from anonymaly.server.jobs import Ended, Job, Result
 from anonymaly.server.keys import seal
+from anonymaly.server.logins.session_keys import end_session_key
 from anonymaly.server.messages import LARGEST_VALUE
 from anonymaly.server.outbox import AnswerOutbox
 from anonymaly.server.own import own_answer, own_problem
@@ -36,6 +37,7 @@ from anonymaly.server.slots import SHORTEST
 from anonymaly.server.state import State
 
 logger = logging.getLogger(__name__)
+Admit = Callable[[Job], Result]  # what comes of a login: see `logins.desk`
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,20 @@ class Hands:
         state: State,
         tables: Mapping[str, HeldTable],
         outbox: AnswerOutbox,
+        admit: Admit | None = None,
         *,
         confirm: bool = False,
     ) -> None:
         self._confirm = confirm  # whether what loosens is held back until the host confirms it
         self._state = state
+        self._admit = admit
         self._tables = tables
         self._outbox = outbox
 
     def carry_out(self, job: Job) -> JobOutcome:
         """Do a job that was claimed, or refuse it; never raises what a job could be the cause of."""
+        if job.kind == "login":
+            return self._log_in(job)
         who = people.identify(self._state, job)
         if who is None:
             return FORGED
@@ -99,6 +105,18 @@ class Hands:
         except Exception as problem:
             # Of errors that are not ours only the class is safe to write down.
             logger.error("job %s ended in %s", job.id, type(problem).__name__)
+            return FAILED
+
+    def _log_in(self, job: Job) -> JobOutcome:
+        """Make a key for whom a provider vouches: the one job that no key signs."""
+        if self._admit is None or not job.name:
+            return FORGED
+        try:
+            return FAILED if job.given_up else JobOutcome("done", self._admit(job))
+        except AnonymalyError as problem:
+            return refused(problem)
+        except Exception as problem:
+            logger.error("job %s ended in %s", job.name, type(problem).__name__)
             return FAILED
 
     def _go_on(self, job: Job, who: Who) -> JobOutcome:
@@ -259,6 +277,10 @@ class Hands:
         with self._state.write() as connection:  # at once, so that a refusal is told; once is enough
             return JobOutcome("done", {"id": people.revoke_key(self._state, connection, number)})
 
+    def _log_out(self, job: Job, _who: Who) -> JobOutcome:
+        # The key that signed it: nobody ends another's session.
+        return JobOutcome("done", lambda made: {"ended": end_session_key(self._state, made, job.key_id)})
+
     def _opened(self, job: Job) -> tuple[Curator, dict[str, Any]]:
         """Return the curator of an account that is open: an owner may act before the first question."""
         curator = self._table(job).curator
@@ -276,6 +298,7 @@ _KINDS: dict[str, Callable[[Hands, Job, Who], JobOutcome]] = {
     "resume": Hands._pause,
     "key": Hands._key,
     "revoke-key": Hands._revoke_key,
+    "log-out": Hands._log_out,
 }
 
 

@@ -21,9 +21,12 @@ from anonymaly.server.keys import sign
 from anonymaly.server.slots import SHORTEST
 from anonymaly.server.state import LOOKED_AT, State, jobs
 
-Kind = Literal["ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key"]
+Kind = Literal[
+    "ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key", "login", "log-out"
+]
 Ended = Literal["done", "refused", "failed"]
-ASKED: tuple[Kind, ...] = ("ask", "rehearse")
+# What others than owners may have done; when one of these is claimed tells nothing of a question before it.
+ANYBODYS: tuple[Kind, ...] = ("ask", "rehearse", "login", "log-out")
 ENDED: tuple[Ended, ...] = ("done", "refused", "failed")
 MOST_ATTEMPTS = 2
 LOST_AFTER_SECONDS = 10.0  # without a word from the worker that claimed it; workers say one every 2 s
@@ -171,7 +174,7 @@ def claim(state: State, worker: str, tables: list[str], *, owners: bool = False)
     free = sa.or_(jobs.c.state == "waiting", sa.and_(jobs.c.state == "running", since))
     nobodys = jobs.c.created_at < state.now - ABANDONED_SECONDS
     ours = sa.or_(jobs.c.table_name.is_(None), jobs.c.table_name.in_(tables), nobodys)
-    which = (ours, free, jobs.c.kind.not_in(ASKED)) if owners else (ours, free)
+    which = (ours, free, jobs.c.kind.not_in(ANYBODYS)) if owners else (ours, free)
     oldest = sa.select(jobs.c.id).where(*which).order_by(jobs.c.created_at).limit(1)
     with state.read() as connection:
         # First without a lock: most of the time there is nothing to do.

@@ -11,6 +11,8 @@
 | pause, resume | `reason` | `account` |
 | key | `person`, `role`, `label`, `expires_in_days` (or null) | `id`, `expires_at`, `text` |
 | revoke-key | `id` | `id` |
+| login | `token`, `nonce`, `opener` (a public key) | `id`, `expires_at`, `sealed`, `public` |
+| log-out | | `ended` |
 
 Where what loosens waits for the host (`proposals.py`), such a job ends in `proposal`, its `number` and
 what it `says`.

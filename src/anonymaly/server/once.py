@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is shown once: the text of a new key.
 
-It is sealed for the key that it was made with, so that other web processes, which read jobs, read nothing. A
-web process may not change jobs. It notes that a key's text was fetched where it notes the uses of keys;
-whoever notes it first shows it, and a worker removes what is sealed.
+It is sealed for the key that it was made with, or for the process that began a login, so that other web
+processes, which read jobs, read nothing. A web process may not change jobs. It notes that a key's text was
+fetched where it notes the uses of keys; whoever notes it first shows it, and a worker removes what is sealed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def forget_old(state: State, seconds: float) -> int:
 
 def _forget(state: State, of: sa.Select[Any]) -> int:
     with state.read() as connection:
-        found = connection.execute(of.where(jobs.c.kind == "key", jobs.c.result.like(f'%"{SEALED}":%'))).all()
+        found = connection.execute(
+            of.where(jobs.c.kind.in_(("key", "login")), jobs.c.result.like(f'%"{SEALED}":%'))
+        ).all()
     for job, result in found:
         rest = {name: item for name, item in json.loads(result).items() if name != SEALED}
         with state.write() as connection:

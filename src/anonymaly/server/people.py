@@ -13,7 +13,7 @@ from anonymaly.errors import InputError, Refused
 from anonymaly.ledger.inputs import label
 from anonymaly.server.jobs import Job
 from anonymaly.server.keys import ROLES, ApiKey, Role, same, sign
-from anonymaly.server.state import State, begin_alone, facts, keys, proofs
+from anonymaly.server.state import State, begin_alone, facts, keys, logins, proofs
 
 FIRST_OWNER = "owner"
 MOST_DAYS = 3650
@@ -22,10 +22,10 @@ LONGEST_NAME = 100
 # Default deny: what is not named here nobody may have done.
 ALLOWED: dict[str, frozenset[str]] = {
     "owner": frozenset(
-        {"ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key"}
+        {"ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key", "log-out"}
     ),
-    "analyst": frozenset({"ask", "rehearse"}),
-    "auditor": frozenset(),
+    "analyst": frozenset({"ask", "rehearse", "log-out"}),
+    "auditor": frozenset({"log-out"}),
 }
 _DAY = 86_400.0
 
@@ -114,10 +114,13 @@ class NewKey:
         return cls(person, role, named, days)
 
 
-def make_key(state: State, connection: sa.Connection, new: NewKey) -> tuple[ApiKey, float | None]:
-    """Make a key in an open transaction; return it and when it expires."""
+def make_key(
+    state: State, connection: sa.Connection, new: NewKey, *, seconds: float | None = None
+) -> tuple[ApiKey, float | None]:
+    """Make a key in an open transaction; return it and when it expires, by its days or by ``seconds``."""
     fresh, now = ApiKey.fresh(), state.time(connection)
-    expires = None if new.days is None else now + new.days * _DAY
+    lasts = seconds if new.days is None else new.days * _DAY
+    expires = None if lasts is None else now + lasts
     row = {
         "id": fresh.id,
         "person": new.person,
@@ -141,7 +144,8 @@ def revoke_key(state: State, connection: sa.Connection, number: Any) -> str:
         )
     if row.revoked_at is not None:
         return str(row.id)
-    if row.role == "owner" and not _another_owner(state, connection, row.id):
+    brief = connection.execute(sa.select(logins.c.id).where(logins.c.key_id == row.id)).first() is not None
+    if row.role == "owner" and not brief and not _another_owner(state, connection, row.id):
         raise Refused(
             "it is the last key of an owner, and nobody could make another",
             field="id",
@@ -156,8 +160,13 @@ def _another_owner(state: State, connection: sa.Connection, number: str) -> bool
         # Where two owners' keys are revoked at once, each would find the other's: one after the other.
         connection.execute(sa.text("LOCK TABLE server_keys IN SHARE ROW EXCLUSIVE MODE"))
     lasting = sa.or_(keys.c.expires_at.is_(None), keys.c.expires_at > state.now)
+    brief = sa.select(logins.c.key_id)  # of a login: it is gone in a few hours, and perhaps nobody comes back
     of = sa.select(keys.c.id).where(
-        keys.c.role == "owner", keys.c.revoked_at.is_(None), lasting, keys.c.id != number
+        keys.c.role == "owner",
+        keys.c.revoked_at.is_(None),
+        lasting,
+        keys.c.id != number,
+        keys.c.id.not_in(brief),
     )
     return connection.execute(of.limit(1)).first() is not None
 

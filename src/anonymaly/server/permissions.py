@@ -81,6 +81,8 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "login_page": Permission(()),
         "log_in": Permission(()),
         "log_out": Permission(ROLES),
+        "begin_login": Permission(()),
+        "finish_login": Permission(()),
         "front_page": Permission(ROLES, "grant"),
         "table_page": Permission(ROLES, "grant"),
         "choosing_page": Permission(ROLES),

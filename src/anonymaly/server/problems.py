@@ -161,7 +161,13 @@ def of_error(error: AnonymalyError) -> Problem:
 def of_result(problem: Mapping[str, Any]) -> Problem:
     """Return what a job was refused with (`AnonymalyError.to_dict`) as a problem."""
     by_name = {kind.__name__: number for kind, number in _STATUS}
-    others = {"RuleNotDeclared": 403, "ExpressionError": 422, "SchemaError": 422, "NotReady": 503}
+    others = {
+        "RuleNotDeclared": 403,
+        "ExpressionError": 422,
+        "SchemaError": 422,
+        "NotReady": 503,
+        "ProviderAway": 503,
+    }
     status = (by_name | others).get(str(problem.get("error")), 403)
     return Problem(
         status, str(problem["problem"]), field=problem.get("field"), next_step=problem.get("next_step")

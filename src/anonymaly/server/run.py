@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from anonymaly.core.extras import require
 from anonymaly.core.files import appearing, make_folder
 from anonymaly.errors import InputError
 from anonymaly.server import alive, jobs
@@ -73,6 +74,8 @@ class Supervisor:
 
     def _prepare(self, show_key: Callable[[str], None], new_owner_key: bool) -> None:
         settings, ledgers = self.settings, {}
+        if settings.login is not None:
+            require("oidc", "Login by OpenID Connect")
         if self._only != "web":
             manifests = find_manifests(self.folder)
             ledgers = {item.name: str(item.ledger_location(path.parent)) for path, item in manifests.items()}

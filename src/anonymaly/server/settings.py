@@ -16,6 +16,7 @@ from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError, ManifestError
 from anonymaly.server.security_txt import refuse_unusable
+from anonymaly.server.logins.settings import LoginSettings, WebLogin, WorkerLogin
 from anonymaly.server.slots import SHORTEST
 
 FILE = "server.yaml"
@@ -63,6 +64,8 @@ class WebSettings(Value):
     """The day until which that contact holds."""
     encrypted: StrictBool = False
     """Whether browsers reach it by TLS: their cookies then go no other way."""
+    login: WebLogin | None = None
+    """Login by OpenID Connect, if the owner set it."""
 
 
 class WorkerSettings(Value):
@@ -84,6 +87,8 @@ class WorkerSettings(Value):
     """The most seconds that a job may take; what takes longer ends in the failure."""
     confirm: StrictBool = False
     """Whether what loosens is a proposal until it is confirmed on this machine."""
+    login: WorkerLogin | None = None
+    """Login by OpenID Connect, if the owner set it."""
 
 
 class ServerSettings(Value):
@@ -133,6 +138,8 @@ class ServerSettings(Value):
     """The day until which that contact holds."""
     confirm: StrictBool | None = None
     """Whether what loosens waits for the host; if not said, where others than this machine reach it."""
+    login: LoginSettings | None = None
+    """Login by OpenID Connect; None lets people in by keys alone."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -172,6 +179,8 @@ class ServerSettings(Value):
                 next_step="Give --tls-cert and --tls-key.",
             )
         refuse_unusable(self.security_contact, self.security_expires)
+        if self.login is not None:
+            self.login.check()
         if self.behind_proxy is not None:
             _refuse_no_address(self.behind_proxy)
         if self.tls_cert is None and self.behind_proxy is None and not is_loopback(self.host):
@@ -193,6 +202,7 @@ class ServerSettings(Value):
             security_contact=self.security_contact,
             security_expires=self.security_expires,
             encrypted=self.tls_cert is not None or self.behind_proxy is not None,
+            login=None if self.login is None else self.login.for_web(folder),
         )
 
     def log_at(self, folder: Path) -> str | None:
@@ -211,6 +221,7 @@ class ServerSettings(Value):
             memory=None if self.memory_mib is None else self.memory_mib * 2**20,
             seconds=self.seconds,
             confirm=beyond if self.confirm is None else self.confirm,
+            login=None if self.login is None else self.login.for_workers(),
         )
 
 

@@ -71,6 +71,14 @@ sessions = sa.Table(
     ),
     sa.Index("server_sessions_used", "used_at"),
 )
+# Tokens of a provider that were used, each with the key that it made: for workers alone.
+logins = sa.Table(
+    "server_logins",
+    _metadata,
+    sa.Column("id", sa.Text, primary_key=True),  # a digest of the token
+    sa.Column("key_id", sa.Text, nullable=False, unique=True),
+    sa.Column("until", sa.Double, nullable=False),  # the end of the key
+)
 tables = sa.Table(  # published by workers
     "server_tables",
     _metadata,

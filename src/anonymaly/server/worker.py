@@ -21,7 +21,7 @@ from anonymaly.ask import catalogue
 from anonymaly.errors import AnonymalyError
 from anonymaly.noise import Noise
 from anonymaly.server import alive, jobs
-from anonymaly.server.carrying_out import FAILED, Hands, JobOutcome, refused
+from anonymaly.server.carrying_out import FAILED, Admit, Hands, JobOutcome, refused
 from anonymaly.server.held import HeldTable, find_manifests
 from anonymaly.server.jobs import Job
 from anonymaly.server.logs import fields
@@ -52,8 +52,13 @@ class Worker:
             )
             for path, manifest in find_manifests(Path(settings.folder)).items()
         }
-        outbox = AnswerOutbox(Path(settings.outbox))
-        self._hands = Hands(self._state, self._tables, outbox, confirm=settings.confirm)
+        self._hands = Hands(
+            self._state,
+            self._tables,
+            AnswerOutbox(Path(settings.outbox)),
+            _admitting(self._state, settings),
+            confirm=settings.confirm,
+        )
         self._publisher = Publisher(self._state, self._tables)
         self._stopping = threading.Event()
         self._over = threading.Event()
@@ -193,6 +198,15 @@ class Worker:
         finally:
             # Not by an exception: it would wait for the engine, and for threads.
             os._exit(TOO_LONG)
+
+
+def _admitting(state: State, settings: WorkerSettings) -> Admit | None:
+    """Return what lets people in by OpenID Connect, if the owner set it."""
+    if settings.login is None:
+        return None
+    from anonymaly.server.logins.desk import LoginDesk  # noqa: PLC0415  (an extra)
+
+    return LoginDesk(state, settings.login).admit
 
 
 def warm_up() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from anonymaly.server.console.pages import ALL
 from anonymaly.server.console.pages.entering import Entering
+from anonymaly.server.console.pages.provider_login import ProviderLogin
 from anonymaly.server.console.visit import ConsolePage
 from anonymaly.server.keys import ROLES
 from anonymaly.server.permissions import PAGES
@@ -17,7 +18,7 @@ from tests.server.console.visiting import Browser
 from tests.server.web.served import Served
 
 NOBODY: Any = None  # pages are listed, and none is called
-EVERY = (*Entering(NOBODY).pages, *ALL)
+EVERY = (*Entering(NOBODY).pages, *ProviderLogin(NOBODY, NOBODY, None).pages, *ALL)
 GUARDED = [page for page in EVERY if PAGES[page.name].roles]
 MODEL = {"question": "score", "columns": ["age"], "epsilon": "0.5"}  # has every page that an answer can have
 FORMS: dict[str, dict[str, str]] = {
@@ -65,7 +66,8 @@ def is_reached(page: ConsolePage, role: str, own: bool) -> bool:
 
 def test_every_page_is_in_the_table_and_every_row_is_a_page() -> None:
     assert sorted(page.name for page in EVERY) == sorted(PAGES)
-    assert {name for name, item in PAGES.items() if item.anyone} == {"static_file", "login_page", "log_in"}
+    anybodys = {"static_file", "login_page", "log_in", "begin_login", "finish_login"}
+    assert {name for name, item in PAGES.items() if item.anyone} == anybodys
 
 
 @pytest.mark.parametrize("role", ROLES)

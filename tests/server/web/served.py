@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import yaml
 
 from anonymaly import Count, Curator
 from anonymaly.server.keys import ApiKey
+from anonymaly.server.logins.settings import LoginSettings
 from anonymaly.server.settings import RequestLimits, WebSettings, WorkerSettings
 from anonymaly.server.state import State, keys, proofs
 from anonymaly.server.worker import Worker
@@ -112,6 +114,7 @@ def serve(
     slow_after: float = 20.0,
     postgres: str | None = None,
     confirm: bool = False,
+    login: LoginSettings | None = None,
 ) -> Iterator[Served]:
     """Run a server with two tables; ann has a grant for patients and ben for others."""
     write_table(folder, "patients", extra, postgres)
@@ -124,7 +127,12 @@ def serve(
     place, outbox = postgres or str(folder / "server.db"), str(folder / "outbox")
     state = State.open(place, create=True)
     slots = {"count": slot, "score": slot}
-    hand = Hand(WorkerSettings(folder=str(folder), state=place, outbox=outbox, slots=slots, confirm=confirm))
+    admits, at = (None, None) if login is None else (login.for_workers(), login.for_web(folder))
+    hand = Hand(
+        WorkerSettings(
+            folder=str(folder), state=place, outbox=outbox, slots=slots, confirm=confirm, login=admits
+        )
+    )
     ledgers = {} if postgres is None else dict.fromkeys(("patients", "others"), postgres)
     settings = WebSettings(
         state=place,
@@ -133,21 +141,23 @@ def serve(
         ledgers=ledgers,
         security_contact="mailto:security@example.org",
         security_expires="9999-12-31",
+        login=at,
     )
     (folder / "web.json").write_text(settings.to_json(), "utf-8")
     with ExitStack() as stack:
         stack.callback(state.close)
         stack.callback(hand.stop)
         hand.start()
-        base = stack.enter_context(web_process(folder, slow_after))
+        port = 0 if login is None else urlsplit(login.address or "").port or 0
+        base = stack.enter_context(web_process(folder, slow_after, port))
         yield Served(folder, base, state, hand)
 
 
 @contextmanager
-def web_process(folder: Path, slow_after: float = 20.0) -> Iterator[str]:
+def web_process(folder: Path, slow_after: float = 20.0, port: int = 0) -> Iterator[str]:
     """Run a web process by the settings in a folder; return where it listens."""
     listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening.bind(("127.0.0.1", port))
     listening.listen(128)
     base = f"http://127.0.0.1:{listening.getsockname()[1]}"
     arguments = [str(folder / "web.json"), str(listening.fileno()), str(slow_after)]

@@ -92,7 +92,13 @@ class ConsoleGate:
             state["read"] = True
             form = self._read_form(scope, body, session)
         visit = Visit(
-            services, _address(scope, services), session, places, read_sent(scope["query_string"]), form
+            services,
+            _address(scope, services),
+            session,
+            places,
+            read_sent(scope["query_string"]),
+            form,
+            scope["headers"],
         )
         response = self._response(await _show(page, visit), session, as_json)
         if files:

@@ -21,10 +21,12 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from anonymaly.server.authentication import Authenticator, Caller
+from anonymaly.server.console.cookies import given_cookie
 from anonymaly.server.keys import ApiKey, same
+from anonymaly.server.logins.session_keys import SESSION_SECONDS
 from anonymaly.server.state import State, sessions
 
-LONGEST_SECONDS = 8 * 3600.0
+LONGEST_SECONDS = SESSION_SECONDS
 IDLE_SECONDS = 3600.0
 NOTED_EVERY_SECONDS = 60.0  # the last use, or every page would be a write
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
@@ -104,10 +106,7 @@ class ConsoleSessions:
 
     def given(self, headers: Sequence[tuple[bytes, bytes]]) -> str | None:
         """Return the cookie that a browser sent, if it sent one."""
-        text = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
-        pairs = (item.strip().partition("=") for item in text.split(";"))
-        found = [value for name, _, value in pairs if name == self.cookie]
-        return found[0] if len(found) == 1 else None
+        return given_cookie(headers, self.cookie)
 
     def handed(self, session: ConsoleSession) -> str:
         """Return the header that gives a browser its cookie, for as long as the browser is open."""

@@ -34,8 +34,16 @@ class LoginThrottle:
     anonymaly.server.problems.Problem: 5 logins have failed
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        field: str = "key",
+        advice: str = "check the key: it begins with anm_",
+    ) -> None:
         self._clock = clock
+        self._field = field
+        self._advice = advice
         self._failures: OrderedDict[str, tuple[float, float]] = OrderedDict()  # whose → how many, when
 
     def refuse(self, address: str, key: str) -> None:
@@ -46,9 +54,9 @@ class LoginThrottle:
                 raise Problem(
                     429,
                     f"{most} logins have failed",
-                    field="key",
-                    next_step=f"Wait {math.ceil((failures - most + 1) * BACK_SECONDS)} seconds, and check "
-                    "the key: it begins with anm_.",
+                    field=self._field,
+                    next_step=f"Wait {math.ceil((failures - most + 1) * BACK_SECONDS)} seconds, and "
+                    f"{self._advice}.",
                     headers={"Retry-After": str(math.ceil((failures - most + 1) * BACK_SECONDS))},
                 )
 

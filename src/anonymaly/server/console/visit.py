@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ class Visit:
     places: Mapping[str, str] = field(default_factory=dict)  # the named parts of the path
     query: Sent = field(default_factory=Sent)  # what is behind the question mark
     form: Sent = field(default_factory=Sent)  # what a form sent
+    headers: Sequence[tuple[bytes, bytes]] = field(default=(), repr=False)
 
     @property
     def caller(self) -> Caller:

@@ -12,6 +12,8 @@ from anonymaly.server.console.sessions import ConsoleSessions
 from anonymaly.server.console.throttle import LoginThrottle
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
 from anonymaly.server.keys import ApiKey
+from anonymaly.server.logins.session_keys import is_session_key
+from anonymaly.server.submitting import submit
 
 FRONT = "/"
 
@@ -19,8 +21,9 @@ FRONT = "/"
 class Entering:
     """Lets people in by their keys, and out again."""
 
-    def __init__(self, sessions: ConsoleSessions) -> None:
+    def __init__(self, sessions: ConsoleSessions, provider: str | None = None) -> None:
         self._sessions = sessions
+        self._provider = provider  # what people call it, if they may log in there
         self._throttle = LoginThrottle()
 
     @property
@@ -35,8 +38,8 @@ class Entering:
     def login_page(self, visit: Visit) -> Outcome:
         """Ask for the key."""
         if visit.session is not None:
-            return Moved(_next(visit.query))
-        return Shown("login.html", _asked(visit.query))
+            return Moved(next_place(visit.query))
+        return Shown("login.html", self._asked(visit.query))
 
     def log_in(self, visit: Visit) -> Outcome:
         """Begin a session, or say that the key is not valid: the same whatever is wrong with it."""
@@ -47,16 +50,18 @@ class Entering:
         caller = None if key is None else visit.services.authenticator.of_key(key)
         if caller is None:
             self._throttle.failed(visit.address, named)
-            return Shown("login.html", {**_asked(visit.form), "wrong": True}, 403)
+            return Shown("login.html", {**self._asked(visit.form), "wrong": True}, 403)
         if visit.session is not None:
             self._sessions.end(visit.session.id)
         cookie = self._sessions.handed(self._sessions.begin(caller))
-        return Response(status_code=303, headers={"Location": _next(visit.form), "Set-Cookie": cookie})
+        return Response(status_code=303, headers={"Location": next_place(visit.form), "Set-Cookie": cookie})
 
     def log_out(self, visit: Visit) -> Outcome:
-        """End the session."""
+        """End the session, and have a key revoked that was made for it alone."""
         if visit.session is not None:
             self._sessions.end(visit.session.id)
+            if is_session_key(visit.services.state, visit.caller.key.id):
+                submit(visit.services, visit.caller, "log-out", None, {})
         headers = {
             "Location": "/login?out=1",
             "Set-Cookie": self._sessions.taken(),
@@ -64,17 +69,17 @@ class Entering:
         }
         return Response(status_code=303, headers=headers)
 
+    def _asked(self, sent: Sent) -> dict[str, Any]:
+        return {
+            "next": next_place(sent),
+            "wrong": False,
+            "ended": sent.has("ended"),
+            "out": sent.has("out"),
+            "provider": self._provider,
+        }
 
-def _asked(sent: Sent) -> dict[str, Any]:
-    return {
-        "next": _next(sent),
-        "wrong": False,
-        "ended": sent.has("ended"),
-        "out": sent.has("out"),
-    }
 
-
-def _next(sent: Sent) -> str:
+def next_place(sent: Sent) -> str:
     """Return the page to go to: one of this server, whatever the address says."""
     place = sent.get("next", FRONT)
     local = place.startswith("/") and not place.startswith("//") and place.isprintable()
