@@ -8,19 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
+from anonymaly.ask.typed_records import read_csv
 from anonymaly.declare.domain import Domain
 from anonymaly.engine.frames import columns_of, values_of
 from anonymaly.errors import InputError
-
-
-def _read_csv(path: str, columns: Mapping[str, Domain]) -> pa.Table:
-    # A file of text has no types: 166 is a text in a column that is declared so, and 007 stays as it is.
-    texts = [name for name, domain in columns.items() if domain.kind in ("text", "opaque")]
-    options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
-    return pyarrow.csv.read_csv(path, convert_options=options)
 
 
 def _read_parquet(path: str, columns: Mapping[str, Domain]) -> pa.Table:
@@ -28,7 +21,7 @@ def _read_parquet(path: str, columns: Mapping[str, Domain]) -> pa.Table:
 
 
 READERS: dict[str, Callable[[str, Mapping[str, Domain]], pa.Table]] = {
-    ".csv": _read_csv,
+    ".csv": read_csv,
     ".parquet": _read_parquet,
     ".pq": _read_parquet,
 }

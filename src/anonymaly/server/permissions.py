@@ -78,5 +78,13 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "log_out": Permission(ROLES),
         "front_page": Permission(ROLES, "grant"),
         "table_page": Permission(ROLES, "grant"),
+        "choosing_page": Permission(ROLES),
+        "ask_page": Permission(_ASKERS, "grant"),
+        "send_question": Permission(_ASKERS, "grant"),
+        "job_page": Permission(_ASKERS, "person"),
+        "answers_page": Permission(ROLES, "grant"),
+        "answer_page": Permission(ROLES, "own"),
+        "answer_content": Permission(ROLES, "own"),
+        "statement_page": Permission(ROLES, "grant"),
     }
 )

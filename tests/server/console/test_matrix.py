@@ -19,7 +19,7 @@ from tests.server.web.served import COUNT, Served
 NOBODY: Any = None  # pages are listed, and none is called
 EVERY = (*Entering(NOBODY).pages, *ALL)
 GUARDED = [page for page in EVERY if PAGES[page.name].roles]
-FORMS: dict[str, dict[str, str]] = {}
+FORMS: dict[str, dict[str, str]] = {"send_question": {"epsilon": "0.1", "do": "preview"}}
 PLACES = {"file": "style.css", "question": "count", "analyst": "matrix", "key": "0" * 16}
 
 

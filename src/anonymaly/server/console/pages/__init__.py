@@ -3,7 +3,15 @@
 
 from __future__ import annotations
 
-from anonymaly.server.console.pages import front, static, tables
+from anonymaly.server.console.pages import answers, asking, choosing, front, statement, static, tables
 from anonymaly.server.console.visit import ConsolePage
 
-ALL: tuple[ConsolePage, ...] = (*static.PAGES, *front.PAGES, *tables.PAGES)
+ALL: tuple[ConsolePage, ...] = (
+    *static.PAGES,
+    *front.PAGES,
+    *choosing.PAGES,
+    *tables.PAGES,
+    *asking.PAGES,
+    *answers.PAGES,
+    *statement.PAGES,
+)
