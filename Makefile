@@ -10,10 +10,14 @@ QUICK := $(addprefix tests/,system core declare promise ask contract)
 LIGHT := audit broker client estimators postgres report server stream
 CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo quick test test-plain test-spark test-browser lint types imports check docs tables snapshots lock bench reproduce clean
+.PHONY: demo serve quick test test-plain test-spark test-browser lint types imports check docs tables snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
+
+# The console in a browser, on the built-in tables.
+serve: .venv/.run
+	$(BIN)/anonymaly demo --serve
 
 # The core in about a minute: what every change meets first.
 quick: .venv/.dev

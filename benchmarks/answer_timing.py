@@ -110,6 +110,15 @@ def pairs(rows: int) -> Iterator[Pair]:
         {"rules": adults},
         "replace",
     )
+    yield Pair(
+        "share-ngrams",
+        f"a person with {MOST_ROWS} rows",
+        am.ShareNgrams(place=["ward"], order="age", length=3, per_person=3, epsilon="0.5"),
+        columns,
+        visits,
+        with_row(visits, *many),
+        {"person": "person", "max_rows": MOST_ROWS},
+    )
     rare = {
         "rare": am.AnomalyModel(["age"], radius=1, beta=3),
         "exact": am.AnomalyModel(["ward", "age"], radius=0, beta=3),

@@ -35,6 +35,7 @@ import anonymaly as am
 from anonymaly.ask import catalogue
 from anonymaly.server.published import plain
 from anonymaly.server.settings import RequestLimits, WebSettings, WorkerSettings
+from anonymaly.server.state import tables
 
 TABLES = ("first", "second")
 LIMIT = 1e-6
@@ -95,6 +96,8 @@ def processes(server: Server, slot: float, *, off: bool) -> Iterator[None]:
         limits=RequestLimits(**PLENTY),
         ledgers={name: server.ledger_of(name) for name in TABLES},
     )
+    with server.state.write() as connection:  # what a worker that has ended said of the tables is over
+        connection.execute(tables.update().values(ready_at=None))
     listening = socket.create_server(("127.0.0.1", 0), backlog=512)
     server.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
     started = []
@@ -185,6 +188,7 @@ def try_pair(pair: Pair, count: int, without: int, slot: float, at_once: int) ->
         write(server, pair)
         with processes(server, slot, off=False):
             found["slots on"] = compare(measure(server, pair, count, at_once, 0))
+        print(json.dumps(found), file=sys.stderr)  # it took minutes: whatever happens next, this is known
         with processes(server, slot, off=True):
             # One after the other: at once they would wait for each other, and hide what is looked for.
             found["slots off"] = compare(measure(server, pair, without, 1, 10**6))

@@ -179,6 +179,10 @@ def test_a_grant_ends_at_its_moment_also_for_answers_of_before(
             ask(ledger, key)
     with pytest.raises(Refused, match="until"):
         ledger.allowance("patients", "ann")
+    seen = ledger.seen_by("patients", "ann")
+    assert seen is not None
+    assert seen.grant is not None  # it is theirs, and pays for nothing
+    assert (seen.allowance, "until" in str(seen.refusal)) == (None, True)
 
 
 def test_a_clock_that_is_set_back_lets_nothing_go_on_that_has_ended(

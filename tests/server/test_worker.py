@@ -246,6 +246,15 @@ def test_a_job_of_a_table_that_no_worker_has_ends_too(here: Place) -> None:
     assert here.job(asked.id).state == "refused"
 
 
+@pytest.mark.parametrize("person", ["a/b", ".", "..", "", " ", "new\nline", "x" * 500])
+def test_nobody_gets_a_name_that_no_address_can_hold(place: Place, person: str) -> None:
+    made = place.submit("key", "olga", {"person": person, "role": "analyst", "label": ""}, table=None)
+    with place.worker() as worker:
+        assert worker.work()
+    ended = place.job(made.id)
+    assert (ended.state, json.loads(ended.result or "")["problem"]["field"]) == ("refused", "person")
+
+
 def test_two_workers_never_carry_out_one_job_twice(place: Place) -> None:
     other = State.open(place.state_at)
     payload = {"person": "eve", "role": "analyst", "label": ""}

@@ -19,7 +19,7 @@ from anonymaly.engine.limits import read_limits
 from anonymaly.engine.places.accept import same_wherever
 from anonymaly.engine.reading import Reading
 from anonymaly.engine.source import Source
-from anonymaly.engine.statements import EngineFailure, collect
+from anonymaly.engine.statements import EngineFailure, Probe
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class Dataset:
                 next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
             )
         self._line_breaks = line_breaks
+        self._probe = Probe()
         self._source = Source(
             source,
             table,
@@ -222,7 +223,7 @@ class Dataset:
             view = self.view(policy)
             try:
                 # Engines check names, types and permissions of the whole statement, and then read nothing.
-                collect(view.limit(0))
+                self._probe.check(view)
             except EngineFailure as failure:
                 kind = failure.kind
             else:

@@ -38,17 +38,24 @@ _LAST_CONSENT = (
 )
 
 
+_OF_ACCOUNT = _JOINED.where(grants.c.account == sa.bindparam("of_account"))
+_OF_ANALYST = _OF_ACCOUNT.where(grants.c.analyst == sa.bindparam("of_analyst"))
+
+
 def list_grants(connection: sa.Connection, account: str) -> list[Grant]:
     """Return the newest grant of each analyst, by name, revoked ones among them."""
     if read_head_and_format(connection)[1] == 1:
         return []
-    rows = connection.execute(_JOINED.where(grants.c.account == account))
+    rows = connection.execute(_OF_ACCOUNT, {"of_account": account})
     return sorted((_read(row) for row in rows), key=lambda item: item.analyst)
 
 
 def find_grant(connection: sa.Connection, account: str, analyst: str) -> Grant | None:
     """Return the newest grant of an analyst, or None."""
-    return next((item for item in list_grants(connection, account) if item.analyst == analyst), None)
+    if read_head_and_format(connection)[1] == 1:
+        return None
+    row = connection.execute(_OF_ANALYST, {"of_account": account, "of_analyst": analyst}).first()
+    return None if row is None else _read(row)
 
 
 def grant(

@@ -31,6 +31,7 @@ from anonymaly.ledger.records import (
     Reservation,
     Verification,
 )
+from anonymaly.ledger.seen_by import SeenAccount, see_account
 from anonymaly.ledger.session import Session
 from anonymaly.ledger.terms import LARGEST_COUNT
 from anonymaly.ledger.transaction import read_entries, read_head
@@ -296,6 +297,10 @@ class Ledger(OwnersPart):
             The analyst has no grant, or one that was revoked, has ended or has not begun.
         """
         return self._session.read(find_allowance, name_of(account), label(analyst, field="analyst"))
+
+    def seen_by(self, account: Account | str, analyst: str) -> SeenAccount | None:
+        """Return an account with an analyst's part of it, all of one moment; None before it is opened."""
+        return self._session.read(see_account, name_of(account), analyst)
 
     def charge_of(self, account: Account | str, key: str, analyst: str) -> Charge | None:
         """Return what an analyst was charged for a question, as the first who asked it or later."""

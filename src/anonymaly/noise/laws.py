@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from anonymaly.errors import InputError
 from anonymaly.noise.bounds import ceiling_divide, exp_minus
@@ -37,11 +38,14 @@ def two_sided_geometric_half_width(rate: Fraction, level: Fraction) -> int:
     30
     """
     read_rate(rate)
-    missing = _missing(level)
+    return _half_width(Fraction(rate), _missing(level))
 
+
+@lru_cache(maxsize=1024)  # half of a count's preview
+def _half_width(rate: Fraction, missing: Fraction) -> int:
     def enough(t: int) -> bool:
         # P(|X| > t) = 2·exp(-rate·(t+1))/(1 + exp(-rate))
-        return _at_most(ExactProbability.logistic(rate * (t + 1), Fraction(rate)), missing / 2)
+        return _at_most(ExactProbability.logistic(rate * (t + 1), rate), missing / 2)
 
     return _smallest(enough)
 

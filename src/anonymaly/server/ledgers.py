@@ -4,28 +4,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from anonymaly.errors import LedgerMissing
-from anonymaly.ledger import Account, Ledger
+from anonymaly.ledger import Ledger
 from anonymaly.ledger.following import follow
 from anonymaly.ledger.records import Grant
+from anonymaly.ledger.seen_by import SeenAccount
+from anonymaly.server.published import Published
 
 
 class Ledgers:
     """Table → its ledger."""
 
-    def __init__(self, locate: Callable[[str], str | None]) -> None:
-        self._locate = locate  # table → where its ledger is
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places  # table → where this process finds its ledger, if not as its worker publishes
         self._opened: dict[str, Ledger] = {}
         self._gate = threading.Lock()
 
-    def of(self, table: str) -> Ledger | None:
+    def of(self, table: Published) -> Ledger | None:
         """Return a table's ledger; None if there is none yet."""
-        location = self._locate(table)
-        if location is None:
-            return None
+        location = self._place(table)
         with self._gate:
             if location not in self._opened:
                 try:
@@ -35,36 +35,28 @@ class Ledgers:
             return self._opened[location]
 
     @contextmanager
-    def anew(self, table: str) -> Iterator[Ledger | None]:
+    def anew(self, table: Published) -> Iterator[Ledger | None]:
         """Open a ledger for a long look, which keeps nobody else from theirs."""
-        location = self._locate(table)
-        if location is None:
-            yield None
-            return
         try:
-            ledger = follow(location)
+            ledger = follow(self._place(table))
         except LedgerMissing:
             yield None
             return
         with ledger:
             yield ledger
 
-    def account(self, table: str) -> Account | None:
-        """Return a table's account; None before it is opened."""
+    def seen_by(self, table: Published, person: str) -> SeenAccount | None:
+        """Return a table's account with a person's part of it; None before it is opened."""
         ledger = self.of(table)
-        if ledger is None or table not in ledger.accounts():
-            return None
-        return ledger.account(table)
+        return None if ledger is None else ledger.seen_by(table.name, person)
 
-    def grants(self, table: str) -> list[Grant]:
+    def grants(self, table: Published) -> list[Grant]:
         """Return the newest grant of each analyst of a table."""
         ledger = self.of(table)
-        return [] if ledger is None else ledger.grants(table)
+        return [] if ledger is None else ledger.grants(table.name)
 
-    def grant(self, table: str, analyst: str) -> Grant | None:
-        """Return an analyst's grant that stands."""
-        found = (item for item in self.grants(table) if item.analyst == analyst and item.standing)
-        return next(found, None)
+    def _place(self, table: Published) -> str:
+        return self._places.get(table.name, table.ledger)
 
     def close(self) -> None:
         """Close all of them."""

@@ -98,7 +98,7 @@ def content_of(services: Services, seen: Seen) -> Response:
 def statement_of(services: Services, caller: Caller, table: str) -> dict[str, Any]:
     """Return what was spent and what is promised; an analyst's own charges for an analyst."""
     seen = view(services, caller, table)
-    ledger = seen.ledger
+    ledger = services.ledgers.of(seen.table)
     if ledger is None:
         raise unknown()
     if caller.role == "analyst":

@@ -80,13 +80,20 @@ class NewKey:
         """Check what an owner asked for."""
         person, role, named = asked.get("person"), asked.get("role"), asked.get("label", "")
         days = asked.get("expires_in_days", USUAL_DAYS)
-        if not isinstance(person, str) or not 0 < len(person) <= LONGEST_NAME or not person.isprintable():
+        short = isinstance(person, str) and 0 < len(person) <= LONGEST_NAME
+        if not isinstance(person, str) or not short or not person.isprintable() or person != person.strip():
             raise InputError(
-                f"must be 1 to {LONGEST_NAME} printable characters",
+                f"must be 1 to {LONGEST_NAME} printable characters, without a space at either end",
                 field="person",
                 next_step="Give a short name.",
             )
         label(person, field="person")
+        if "/" in person or person in (".", ".."):
+            raise InputError(
+                "must have no slash and not be . or ..: it is a part of addresses, such as a grant's",
+                field="person",
+                next_step="Give another name, such as one with a hyphen.",
+            )
         if role not in ROLES:
             raise InputError(
                 f"must be one of {', '.join(ROLES)}", field="role", next_step="Name what the person may do."

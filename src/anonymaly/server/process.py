@@ -131,7 +131,9 @@ def _when_alone(end: Callable[[], None]) -> None:
     """End when the supervisor has: its end of the pipe closes however it ends."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        # Not by Python's own reader: a process that ends meanwhile would wait for its lock, and abort.
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
         end()
 
     threading.Thread(target=wait, name="supervisor", daemon=True).start()

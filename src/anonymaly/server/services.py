@@ -8,9 +8,10 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from anonymaly.errors import LedgerError
-from anonymaly.ledger import Account, Allowance, Ledger
+from anonymaly.errors import LedgerError, Refused
+from anonymaly.ledger import Account, Allowance
 from anonymaly.ledger.records import Grant
+from anonymaly.ledger.seen_by import SeenAccount
 from anonymaly.server.authentication import Authenticator, Caller
 from anonymaly.server.ledgers import Ledgers
 from anonymaly.server.limits import AtOnce, Rates
@@ -27,17 +28,10 @@ class Services:
         self.settings = settings
         self.state = State.open(settings.state)
         self.outbox = Path(settings.outbox)
-        self.ledgers = Ledgers(self._locate)
+        self.ledgers = Ledgers(settings.ledgers)
         self.authenticator = Authenticator(self.state)
         self.rates = Rates(settings.limits.rate, settings.limits.burst)
         self.at_once = AtOnce(settings.limits.at_once)
-
-    def _locate(self, table: str) -> str | None:
-        """Return where a table's ledger is: as the settings say, or as its worker publishes."""
-        if table in self.settings.ledgers:
-            return self.settings.ledgers[table]
-        found = find_table(self.state, table)
-        return None if found is None else found.ledger
 
     def close(self) -> None:
         """Close all connections."""
@@ -53,18 +47,28 @@ class View:
     person: str
     grant: Grant | None  # the caller's own, if it was not revoked
     account: Account | None  # for those who may see it
-    ledger: Ledger | None  # None before there is one
     paused: bool
+    _seen: SeenAccount | None = None  # None before the account is opened
 
     def allowance(self) -> Allowance | None:
         """Return what the caller may spend now; refuse if their grant has ended or has not begun.
 
-        Owners without a grant of their own see what the account has left.
+        Owners see what the account has left, until anybody has a grant: then they, too, need one to ask.
         """
-        name, account = self.table.name, self.account
-        if self.grant is not None and self.ledger is not None:
-            return self.ledger.allowance(name, self.person)
-        return None if account is None else Allowance(name, self.person, account.limit, account.spent)
+        account, seen, name = self.account, self._seen, self.table.name
+        if seen is None:
+            return None
+        if seen.refusal is not None and self.grant is None:
+            raise Refused(
+                f"'{self.person}' has no grant for '{name}', and from the first one on nobody asks without",
+                field="analyst",
+                next_step=f"Grant it to yourself: anonymaly owner grant URL {self.person} --epsilon …",
+            )
+        if seen.refusal is not None:
+            raise seen.refusal
+        if seen.allowance is not None or account is None:
+            return seen.allowance
+        return Allowance(name, self.person, account.limit, account.spent)
 
 
 def services_of(request: Request) -> Services:
@@ -92,14 +96,13 @@ def view(services: Services, caller: Caller, name: str) -> View:
 
 def try_view(services: Services, caller: Caller, table: Published) -> View | None:
     """Return a table as the caller may see it; None if they may not."""
-    name, person = table.name, caller.person
-    ledger, account = services.ledgers.of(name), services.ledgers.account(name)
-    grant = None if caller.role == "auditor" else services.ledgers.grant(name, person)
+    seen = services.ledgers.seen_by(table, caller.person)
+    grant = None if seen is None or caller.role == "auditor" else seen.grant
     if caller.role == "analyst" and grant is None:
         return None
-    shown = None if caller.role == "analyst" else account
-    paused = table.paused if account is None else account.paused
-    return View(table, person, grant, shown, ledger, paused)
+    shown = None if seen is None or caller.role == "analyst" else seen.account
+    paused = table.paused if seen is None else seen.account.paused
+    return View(table, caller.person, grant, shown, paused, seen)
 
 
 def is_visible(services: Services, caller: Caller, table: Published) -> bool:

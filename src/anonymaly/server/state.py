@@ -22,6 +22,7 @@ from anonymaly.ledger.definitions import tables as ledger_tables
 
 SCHEMA = 1
 PATIENCE_SECONDS = 30
+THREADS = 40  # of a web process, as anyio has them
 _BEGINNING = 0x616E6F6E  # the lock of whoever makes the tables
 LARGEST_PAYLOAD = 16 * 2**20  # characters: four times the largest request, which JSON may spell out
 
@@ -256,7 +257,10 @@ def begin_alone(connection: sa.Connection) -> None:
 
 
 def _sqlite(path: Path) -> sa.Engine:
-    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE_SECONDS})
+    # As many connections as there are threads that handle requests: to open one takes longer than most reads.
+    engine = sa.create_engine(
+        f"sqlite:///{path}", connect_args={"timeout": PATIENCE_SECONDS}, pool_size=THREADS
+    )
     prepare: Callable[..., Any] = _prepare
     sa.event.listen(engine, "connect", prepare)
     return engine

@@ -20,7 +20,7 @@ def verify_receipt(services: Services, caller: Caller, receipt: Mapping[str, Any
     table = find_table(services.state, account)
     if table is None or try_view(services, caller, table) is None:
         return False
-    ledger = services.ledgers.of(account)
+    ledger = services.ledgers.of(table)
     if ledger is None:
         return False
     if "charge" in receipt:

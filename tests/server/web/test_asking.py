@@ -352,3 +352,14 @@ def test_without_a_ready_worker_nothing_is_taken(served: Served) -> None:
             connection.execute(tables.update().values(ready_at=served.state.now))
     assert found.status_code == 503
     assert found.headers["Retry-After"]
+
+
+def test_an_owner_without_a_grant_is_told_so_before_they_ask(served: Served) -> None:
+    with served.client("owner") as client:
+        for path in ("preview", "plan"):
+            found = client.post(f"/v1/tables/patients/{path}", json={"query": COUNT})
+            assert found.status_code == 403, found.text
+            assert "'olga' has no grant" in found.json()["problem"]
+            assert "owner grant URL olga" in found.json()["next_step"]
+    asked = served.ask("owner", "no grant at all", COUNT)
+    assert (asked.status_code, asked.json()["problem"]) == (403, found.json()["problem"])

@@ -40,8 +40,7 @@ def list_entries(
 ) -> Response:
     """List the ledger's entries about a table, and about the ledger itself, oldest first."""
     services = services_of(request)
-    view(services, caller_of(request), table)
-    ledger = services.ledgers.of(table)
+    ledger = services.ledgers.of(view(services, caller_of(request), table).table)
     found = [] if ledger is None else [item for item in ledger.entries(table) if item.seq > after]
     more = str(found[limit - 1].seq) if len(found) > limit else None
     return reply({"items": [item.to_dict() for item in found[:limit]], "next": more})
@@ -50,8 +49,8 @@ def list_entries(
 def verify_ledger(request: Request, table: route.Table) -> Response:
     """Check the whole ledger: every link of its chain, and every sum."""
     services = services_of(request)
-    view(services, caller_of(request), table)
-    with services.ledgers.anew(table) as ledger:
+    seen = view(services, caller_of(request), table)
+    with services.ledgers.anew(seen.table) as ledger:
         if ledger is None:
             raise unknown()
         return reply(ledger.verify().to_dict())

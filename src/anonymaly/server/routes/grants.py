@@ -66,8 +66,7 @@ def list_grants(
 ) -> Response:
     """List the newest grant of each analyst, revoked ones among them."""
     services = services_of(request)
-    view(services, caller_of(request), table)
-    found = services.ledgers.grants(table)
+    found = services.ledgers.grants(view(services, caller_of(request), table).table)
     items = [shown.grant(item) for item in found]
     return reply(route.page(items, [item.analyst for item in found], after, limit))
 
@@ -75,8 +74,8 @@ def list_grants(
 def get_grant(request: Request, table: route.Table, analyst: Analyst) -> Response:
     """Return the newest grant of an analyst."""
     services = services_of(request)
-    view(services, caller_of(request), table)
-    found = [item for item in services.ledgers.grants(table) if item.analyst == analyst]
+    seen = view(services, caller_of(request), table)
+    found = [item for item in services.ledgers.grants(seen.table) if item.analyst == analyst]
     if not found:
         raise unknown()
     return reply(shown.grant(found[0]))
