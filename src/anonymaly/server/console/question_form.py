@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Mapping
 from typing import Any
@@ -21,16 +22,15 @@ from anonymaly.server.console.forms import Sent
 
 EPSILON = "epsilon"
 USUAL_EPSILON = "0.1"
-FIRST = {
-    "where",
-    "record",
-    "model",
-    "policy",
-    "rule",
-    EPSILON,
-}  # besides what is needed; others are folded away
+# Shown at once, besides what is needed; the others are folded away.
+FIRST = {"where", "record", "model", "policy", "rule", "method", EPSILON}
+OF_EPSILON = "What you pay for the answer, out of what you have left. More of it makes the error smaller."
 CUT = "cut"
 TRUTHS = ("true", "false")
+# What a description says of how a field is typed elsewhere.
+_TYPED = re.compile(
+    r"; give it once for each|, in a list or given once for each,|, or \{[^}]*\}|, as column=values?"
+)
 
 
 def fields_of(kind: type[Query], declared: Declaration, sent: Sent | None) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def _field(name: str, field: FieldInfo, declared: Declaration, sent: Sent | None
     return {
         "name": name,
         "label": "Price (ε)" if name == EPSILON else name.replace("_", " ").capitalize(),
-        "hint": _hint(field),
+        "hint": OF_EPSILON if name == EPSILON else _hint(field),
         "widget": widget,
         "needed": field.is_required(),
         "first": field.is_required() or name in FIRST,
@@ -75,9 +75,7 @@ def _field(name: str, field: FieldInfo, declared: Declaration, sent: Sent | None
 def _hint(field: FieldInfo) -> str:
     """Return the field's description, without what is about a command line."""
     text = " ".join((field.description or "").split())
-    for words in ("; give it once for each", ", in a list or given once for each,"):
-        text = text.replace(words, "")
-    return text
+    return _TYPED.sub("", text)
 
 
 def _widget(name: str, field: FieldInfo, declared: Declaration) -> str:

@@ -17,6 +17,7 @@ from anonymaly.core.value import canonical_json
 from anonymaly.core.value import digest as digest_of
 from anonymaly.errors import AnonymalyError, InputError, Refused
 from anonymaly.server import asking
+from anonymaly.server.console.error_curve import error_curve
 from anonymaly.server.console.forms import Sent
 from anonymaly.server.console.question_form import fields_of, query_of, says
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
@@ -111,13 +112,14 @@ def _preview(
     relation, plan = found.guarantee.relation, _plan(visit, seen, query)
     return {
         **found.to_dict(),
+        "warning": found.warning,
         "factor": str(found.guarantee.factor),
         "protected": relation.protects(),
         "not_protected": relation.does_not_protect(),
         "digest": digest_of([query, repeat]),
         "seconds": seen.table.slot(found.query.question),
         "plan": None if plan is None else plan.to_dict(),
-        "picture": None if plan is None else Markup(plan.svg()),  # noqa: S704  (its words are escaped)
+        "picture": None if plan is None else _picture(plan),
     }
 
 
@@ -127,6 +129,11 @@ def _plan(visit: Visit, seen: View, query: dict[str, Any]) -> Plan | None:
         return asking.plan(visit.services, visit.caller, seen.table.name, query, None)
     except (InputError, Refused):
         return None
+
+
+def _picture(plan: Plan) -> Markup:
+    points = [(line.cost / 1e9, line.error) for line in plan.lines if line.error is not None]
+    return error_curve(points, plan.query.cost / 1e9, plan.measure.unit)
 
 
 def _repeat(form: Sent) -> int:
