@@ -30,6 +30,7 @@ def visiting(chromium: Browser, served: Served, who: str | None = None, **option
     page.on("request", lambda asked: heard.append(asked.url))
     wrong: list[str] = []
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    refused = re.compile("responded with a status of 4")  # which a page shows in its own words
     page.on("pageerror", lambda error: wrong.append(str(error)))
     try:
         if who is not None:
@@ -39,7 +40,7 @@ def visiting(chromium: Browser, served: Served, who: str | None = None, **option
             page.wait_for_url(f"{served.base}/")
         yield page
         assert {url for url in heard if not url.startswith(f"{served.base}/")} == set()
-        assert wrong == []
+        assert [text for text in wrong if not refused.search(text)] == []
     finally:
         context.close()
 
@@ -100,9 +101,8 @@ def test_a_preview_comes_by_itself_where_scripts_run(chromium: Browser, served: 
     with visiting(chromium, served, "analyst") as page:
         page.goto("/tables/patients/ask/count")
         page.get_by_label("Where").press_sequentially("age < 44")
-        page.get_by_label("Price").press_sequentially("0.02")
-        page.wait_for_selector("#preview .price", timeout=30_000)
-        assert "0.02" in page.locator("#preview .price").inner_text()
+        page.get_by_label("Price").fill("0.02")
+        page.wait_for_selector("#preview .price :text('ε = 0.02')", timeout=30_000)
         assert page.locator("#preview svg").count() == 1
 
 
@@ -112,8 +112,7 @@ def test_a_mistake_is_said_beside_its_field_and_at_the_top(chromium: Browser, se
         page.get_by_label("Where").fill("hight < 3")
         page.get_by_label("Price").fill("0.1")
         page.get_by_role("button", name="Preview", exact=True).click()
-        refuse_barriers_without_scripts = page.locator("[aria-invalid=true]")
-        assert refuse_barriers_without_scripts.count() == 1
+        assert page.locator("[aria-invalid=true]").get_attribute("name") == "where"
         assert "hight" in page.get_by_role("alert").inner_text()
 
 
