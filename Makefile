@@ -10,22 +10,29 @@ QUICK := $(addprefix tests/,system core declare promise ask contract)
 LIGHT := audit broker client estimators postgres report server stream
 CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo quick test test-without-spark test-spark lint types imports check docs tables snapshots lock bench reproduce clean
+.PHONY: demo serve quick test test-plain test-spark test-browser lint types imports check docs tables snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
 
+# The console in a browser, on the built-in tables.
+serve: .venv/.run
+	$(BIN)/anonymaly demo --serve
+
 # The core in about a minute: what every change meets first.
 quick: .venv/.dev
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow and not spark" $(QUICK)
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow and not spark and not chromium" $(QUICK)
 
-# Tests of Spark in a run of their own: each worker would start a JVM, and one uses all cores by itself.
-# Both runs go to their end, whatever the first one finds.
+# Tests of Spark and of pages in runs of their own: each worker would start a JVM, and a browser.
+# All runs go to their end, whatever the first one finds.
 test: .venv/.dev
-	$(MAKE) --keep-going test-without-spark test-spark
+	$(MAKE) --keep-going test-plain test-spark test-browser
 
-test-without-spark: .venv/.dev
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not spark"
+test-plain: .venv/.dev
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not spark and not chromium"
+
+test-browser: .venv/.dev
+	$(BIN)/pytest -m chromium tests/server/console
 
 test-spark: .venv/.dev
 	$(BIN)/pytest -m spark

@@ -121,8 +121,9 @@ def put(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Any], dict[
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker("spark")
+        for name in ("spark", "chromium"):
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(name)
 
 
 def _fail_for_want_of_a_program(report: Report) -> Report:

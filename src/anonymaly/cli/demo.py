@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.rule import Rule
 
 from anonymaly import Curator
@@ -23,9 +24,21 @@ from anonymaly.questions.identify.query import Identify
 from anonymaly.questions.score.query import Score
 from anonymaly.questions.share_sample.query import ShareSample
 
+Serve = Annotated[
+    bool, typer.Option("--serve", help="Open the console on the built-in tables, until stopped.")
+]
+Port = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="Of the console; 8765 if not given, 0 for any.")
+]
 
-def demo(as_json: AsJson = False) -> None:
+
+def demo(as_json: AsJson = False, serve: Serve = False, port: Port = None) -> None:
     """Show most questions on built-in data, in under a minute."""
+    if serve:
+        from anonymaly.cli.demo_server import serve_demo  # noqa: PLC0415  (databases, for this alone)
+
+        serve_demo(port)
+        return
     with tempfile.TemporaryDirectory(prefix="anonymaly-demo-") as folder:
         shown = _run(Path(folder), quiet=as_json)
     if as_json:

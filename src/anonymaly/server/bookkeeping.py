@@ -17,15 +17,14 @@ from anonymaly.server.state import State, keys, uses
 
 def entries_of(services: Services, caller: Caller, table: str) -> list[Entry]:
     """Return the ledger's entries about a table, and about the ledger itself, oldest first."""
-    view(services, caller, table)
-    ledger = services.ledgers.of(table)
+    ledger = services.ledgers.of(view(services, caller, table).table)
     return [] if ledger is None else ledger.entries(table)
 
 
 def verification_of(services: Services, caller: Caller, table: str) -> dict[str, Any]:
     """Check the whole ledger: every link of its chain, and every sum."""
-    view(services, caller, table)
-    with services.ledgers.anew(table) as ledger:
+    seen = view(services, caller, table)
+    with services.ledgers.anew(seen.table) as ledger:
         if ledger is None:
             raise unknown()
         return ledger.verify().to_dict()

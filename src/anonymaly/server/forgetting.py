@@ -180,7 +180,7 @@ def _receipts(ledger: Ledger, account: str, erased: Mapping[int, Erasure]) -> di
     """
     found = {}
     for entry in ledger.entries(account):
-        number = entry.data.get("reservation") if entry.kind == "again" else entry.seq
+        number = entry.data["reservation"] if entry.kind == "again" else entry.seq
         if entry.kind in ("reserve", "again") and number in erased:
             found[entry.hash] = erased[number]
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from anonymaly.errors import LedgerMissing
-from anonymaly.ledger import Ledger
+from anonymaly.ledger import Account, Ledger
 from anonymaly.ledger.following import follow
 from anonymaly.ledger.records import Grant
 from anonymaly.ledger.seen_by import SeenAccount
@@ -50,10 +50,20 @@ class Ledgers:
         ledger = self.of(table)
         return None if ledger is None else ledger.seen_by(table.name, person)
 
+    def account(self, table: Published) -> Account | None:
+        """Return a table's account; None before it is opened."""
+        ledger = self.of(table)
+        return None if ledger is None or table.name not in ledger.accounts() else ledger.account(table.name)
+
     def grants(self, table: Published) -> list[Grant]:
         """Return the newest grant of each analyst of a table."""
         ledger = self.of(table)
         return [] if ledger is None else ledger.grants(table.name)
+
+    def grant(self, table: Published, analyst: str) -> Grant | None:
+        """Return an analyst's grant that stands."""
+        seen = self.seen_by(table, analyst)
+        return None if seen is None else seen.grant
 
     def _place(self, table: Published) -> str:
         return self._places.get(table.name, table.ledger)

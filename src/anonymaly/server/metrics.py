@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from anonymaly.core.epsilon import to_text
 from anonymaly.errors import LedgerError
 from anonymaly.server.alive import count_alive
-from anonymaly.server.published import list_tables
+from anonymaly.server.published import Published, list_tables
 from anonymaly.server.released import count_jobs
 from anonymaly.server.services import Services
 from anonymaly.version import __version__
@@ -80,16 +80,16 @@ def _all(services: Services) -> Iterator[Metric]:
         "1 while a worker can read the table.",
         [({"table": table.name}, str(int(table.ready))) for table in published],
     )
-    yield from _of_ledgers(services, [table.name for table in published])
+    yield from _of_ledgers(services, published)
 
 
-def _of_ledgers(services: Services, names: list[str]) -> Iterator[Metric]:
+def _of_ledgers(services: Services, published: list[Published]) -> Iterator[Metric]:
     readable, charged, spent, limit = [], [], [], []
-    for name in names:
-        labels = {"table": name}
+    for table in published:
+        labels = {"table": table.name}
         try:
-            ledger, account = services.ledgers.of(name), services.ledgers.account(name)
-            number = 0 if ledger is None else ledger.count_charges(name)
+            ledger, account = services.ledgers.of(table), services.ledgers.account(table)
+            number = 0 if ledger is None else ledger.count_charges(table.name)
         except LedgerError:
             readable.append((labels, "0"))
             continue

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from anonymaly.errors import LedgerError
 from anonymaly.server.alive import ready_tables, wanted_tables
 from anonymaly.server.ledgers import Ledgers
+from anonymaly.server.published import list_tables
 from anonymaly.server.state import State
 
 KNOWN_FOR_SECONDS = 1.0
@@ -42,8 +43,9 @@ class Readiness:
             wanted = wanted_tables(self._state)
             if not wanted or not wanted <= ready_tables(self._state):
                 return False
-            for name in wanted:
-                self._ledgers.account(name)  # a role that was not granted its tables cannot
+            for table in list_tables(self._state):
+                if table.name in wanted:
+                    self._ledgers.account(table)  # a role that was not granted its tables cannot
         except (sa.exc.SQLAlchemyError, LedgerError):
             return False
         return True

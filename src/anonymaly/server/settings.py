@@ -15,8 +15,8 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError, ManifestError
-from anonymaly.server.security_txt import refuse_unusable
 from anonymaly.server.logins.settings import LoginSettings, WebLogin, WorkerLogin
+from anonymaly.server.security_txt import refuse_unusable
 from anonymaly.server.slots import SHORTEST
 
 FILE = "server.yaml"

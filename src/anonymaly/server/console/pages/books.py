@@ -42,7 +42,7 @@ def verification_page(visit: Visit) -> Shown:
     """Check the whole ledger, and show what was found."""
     seen = seen_by(visit)
     data: dict[str, Any] = {"table": head_of(seen), "checked_at": _now()}
-    if seen.ledger is None:
+    if visit.services.ledgers.of(seen.table) is None:
         return Shown("verification.html", {**data, "found": None})
     found = verification_of(visit.services, visit.caller, seen.table.name)
     return Shown("verification.html", {**data, "found": found})
@@ -58,16 +58,17 @@ def full_statement_page(visit: Visit) -> Shown:
     """Show what was spent and what is promised, to be printed."""
     seen = seen_by(visit)
     data: dict[str, Any] = {"table": head_of(seen), "at": _now(), "declaration": seen.table.plain}
-    if seen.ledger is None or seen.account is None:
+    ledger = visit.services.ledgers.of(seen.table)
+    if ledger is None or seen.account is None:
         return Shown("full_statement.html", {**data, "statement": None}, pictures={"picture": ""})
     name = seen.table.name
     steps = steps_of(entries_of(visit.services, visit.caller, name), name)
     data |= {
         "statement": statement_of(visit.services, visit.caller, name),
-        "promised": promised_by(seen, visit.services.ledgers.grants(name)),
+        "promised": promised_by(seen, visit.services.ledgers.grants(seen.table)),
         "rules": _rules(seen),
         "promise": _promise(seen),
-        "head_of_chain": seen.ledger.head().to_dict(),
+        "head_of_chain": ledger.head().to_dict(),
         "begins": steps[0].time if steps else None,
     }
     return Shown("full_statement.html", data, pictures={"picture": burn_down(steps, data["at"])})

@@ -36,7 +36,7 @@ DONE = {
 def grants_page(visit: Visit) -> Shown:
     """Show who may ask what, and what the table keeps for whom."""
     seen = seen_by(visit)
-    found = visit.services.ledgers.grants(seen.table.name)
+    found = visit.services.ledgers.grants(seen.table)
     data = {
         "table": head_of(seen),
         "grants": [grant_line(item) for item in found],
@@ -51,7 +51,7 @@ def grant_page(visit: Visit) -> Shown:
     """Ask what is to be granted; what an analyst has already is filled in."""
     seen = seen_by(visit)
     analyst = visit.query.get("analyst")
-    before = visit.services.ledgers.grant(seen.table.name, analyst) if analyst else None
+    before = visit.services.ledgers.grant(seen.table, analyst) if analyst else None
     return Shown("grant.html", _asked(visit, seen, _said_before(analyst, before), None, None))
 
 
@@ -141,7 +141,7 @@ def _asked(
     problem: dict[str, Any] | None,
     checked: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    found = visit.services.ledgers.grants(seen.table.name)
+    found = visit.services.ledgers.grants(seen.table)
     return {
         "table": head_of(seen),
         "questions": list(seen.table.questions),
@@ -190,7 +190,7 @@ def _said_now(visit: Visit) -> dict[str, Any]:
 def _revoking(visit: Visit, problem: dict[str, Any] | None) -> Shown:
     seen = seen_by(visit)
     analyst = visit.places["analyst"]
-    found = visit.services.ledgers.grant(seen.table.name, analyst)
+    found = visit.services.ledgers.grant(seen.table, analyst)
     data = {
         "table": head_of(seen),
         "analyst": analyst,

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console in a real browser: the whole way of each role, by mouse, by keyboard, without JavaScript, on a
+phone, in print, light and dark; and nothing that axe calls a barrier (WCAG 2.2 AA).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.web.served import Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+
+
+@contextmanager
+def visiting(chromium: Browser, served: Served, who: str | None = None, **options: Any) -> Iterator[Page]:
+    """Open a page as somebody, logged in; fail if it asks another host, or anything is wrong in its log."""
+    context = chromium.new_context(base_url=served.base, **options)
+    page = context.new_page()
+    heard: list[str] = []
+    page.on("request", lambda asked: heard.append(asked.url))
+    wrong: list[str] = []
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    refused = re.compile("responded with a status of 4")  # which a page shows in its own words
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    try:
+        if who is not None:
+            page.goto("/login")
+            page.get_by_label("Key").fill(served.keys[who].text)
+            page.get_by_role("button", name="Log in").click()
+            page.wait_for_url(f"{served.base}/")
+        yield page
+        assert {url for url in heard if not url.startswith(f"{served.base}/")} == set()
+        assert [text for text in wrong if not refused.search(text)] == []
+    finally:
+        context.close()
+
+
+def refuse_barriers(page: Page) -> None:
+    """Fail on whatever axe finds."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+    wrong = found.response["violations"]
+    assert [(item["id"], [node["html"][:200] for node in item["nodes"]]) for item in wrong] == [], page.url
+
+
+def refuse_sideways(page: Page) -> None:
+    """Fail if the page is wider than the screen."""
+    root = "document.documentElement"
+    wide, screen = page.evaluate(f"[{root}.scrollWidth, {root}.clientWidth]")
+    assert wide <= screen, page.url
+
+
+def pages_of(who: str) -> list[str]:
+    """Return pages that a role has, without those of one answer."""
+    shared = ["/", "/choose", "/tables/patients", "/tables/patients/answers", "/tables/patients/statement"]
+    asks = [f"/tables/patients/ask/{name}" for name in QUESTIONS]
+    return [*shared, *(asks if who != "auditor" else [])]
+
+
+QUESTIONS = (
+    "count", "score", "identify", "lookahead", "explain", "share-sample", "share-histogram", "share-ngrams",
+)  # fmt: skip
+
+
+def ask_in(page: Page, where: str, epsilon: str = "0.05") -> None:
+    """Preview a count, ask it, and wait for its answer, on the page of a table's question."""
+    page.get_by_label("Where").fill(where)
+    page.get_by_label("Price").fill(epsilon)
+    page.get_by_role("button", name="Preview", exact=True).click()
+    page.get_by_role("button", name=re.compile("^Ask, and be charged")).click()
+    page.wait_for_url(re.compile("/answers/"), timeout=60_000)
+
+
+@pytest.mark.parametrize("javascript", [True, False], ids=["javascript", "no javascript"])
+def test_an_analyst_goes_the_whole_way(chromium: Browser, served: Served, javascript: bool) -> None:
+    with visiting(chromium, served, "analyst", java_script_enabled=javascript) as page:
+        page.get_by_role("link", name="patients").first.click()
+        page.get_by_role("link", name="Ask count").click()
+        before = page.locator("#preview").inner_text()
+        assert "Nothing is asked or charged" in before
+        ask_in(page, f"age < {41 + javascript}")
+        assert "records" in page.locator("main").inner_text()
+        assert "The ledger has this charge" in page.locator("main").inner_text()
+        page.get_by_role("link", name="Answers").first.click()
+        assert f"age < {41 + javascript}" in page.locator("main").inner_text()
+        page.goto("/tables/patients/statement")
+        assert f"age < {41 + javascript}" in page.locator("main").inner_text()
+
+
+def test_a_preview_comes_by_itself_where_scripts_run(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, "analyst") as page:
+        page.goto("/tables/patients/ask/count")
+        page.get_by_label("Where").press_sequentially("age < 44")
+        page.get_by_label("Price").fill("0.02")
+        page.wait_for_selector("#preview .price :text('ε = 0.02')", timeout=30_000)
+        assert page.locator("#preview svg").count() == 1
+
+
+def test_a_mistake_is_said_beside_its_field_and_at_the_top(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, "analyst", java_script_enabled=False) as page:
+        page.goto("/tables/patients/ask/count")
+        page.get_by_label("Where").fill("hight < 3")
+        page.get_by_label("Price").fill("0.1")
+        page.get_by_role("button", name="Preview", exact=True).click()
+        assert page.locator("[aria-invalid=true]").get_attribute("name") == "where"
+        assert "hight" in page.get_by_role("alert").inner_text()
+
+
+class Keyboard:
+    """Somebody who has no mouse."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def to(self, is_there: Callable[[str], bool], most: int = 80) -> None:
+        """Press Tab until what has the focus is what is wanted, which must show that it has it."""
+        for _ in range(most):
+            self._page.keyboard.press("Tab")
+            text, outline = self._page.evaluate(
+                "() => { const at = document.activeElement, style = getComputedStyle(at);"
+                " const label = at.labels?.length ? at.labels[0].innerText : '';"
+                " const outline = style.outlineStyle + ' ' + style.outlineWidth;"
+                " return [label + ' ' + (at.innerText || ''), outline]; }"
+            )
+            if is_there(" ".join(text.split())):
+                assert not outline.startswith("none"), text
+                assert not outline.endswith(" 0px"), text
+                return
+        raise AssertionError("it is not reached by the keyboard")
+
+    def press(self, wanted: str) -> None:
+        """Go to a link or button that begins so, and press it."""
+        self.to(lambda text: text.startswith(wanted))
+        self._page.keyboard.press("Enter")
+
+    def type(self, label: str, text: str) -> None:
+        """Go to a field and type."""
+        self.to(lambda found: found.startswith(label))
+        self._page.keyboard.type(text)
+
+
+def test_the_whole_way_by_keyboard_alone(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, java_script_enabled=True) as page:
+        keyboard = Keyboard(page)
+        page.goto("/login")
+        keyboard.type("Key", served.keys["analyst"].text)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{served.base}/")
+        keyboard.press("patients")
+        page.wait_for_url(re.compile("/tables/patients$"))
+        keyboard.press("Ask count")
+        page.wait_for_url(re.compile("/ask/count$"))
+        keyboard.type("Price", "0.03")
+        keyboard.press("Preview")
+        page.wait_for_selector("#preview .price")
+        page.keyboard.press("Home")
+        keyboard.press("Ask, and be charged")
+        page.wait_for_url(re.compile("/answers/"), timeout=60_000)
+        keyboard.press("Answers")
+        page.wait_for_url(re.compile("/tables/patients/answers"))
+        keyboard.press("Log out")
+        page.wait_for_url(re.compile("/login"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("who", ["analyst", "owner", "auditor"])
+def test_no_page_has_a_barrier(chromium: Browser, served: Served, who: str, scheme: str) -> None:
+    # Axe is a script of ours that the page did not ask for: only this lets it in.
+    with visiting(chromium, served, who, color_scheme=scheme, bypass_csp=True) as page:
+        for place in pages_of(who):
+            assert page.goto(place).status == 200, place  # type: ignore[union-attr]
+            refuse_barriers(page)
+
+
+@pytest.mark.parametrize("who", ["analyst", "owner", "auditor"])
+def test_pages_fit_a_phone_and_large_type(chromium: Browser, served: Served, who: str) -> None:
+    for options in (PHONE, {"viewport": {"width": 1280 // 4, "height": 256}}):  # as at 400 %
+        with visiting(chromium, served, who, **options) as page:
+            for place in pages_of(who):
+                page.goto(place)
+                refuse_sideways(page)
+
+
+def test_a_statement_is_printed_without_what_only_a_screen_needs(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, "auditor") as page:
+        page.goto("/tables/patients/statement")
+        page.emulate_media(media="print")
+        assert not page.locator("nav").is_visible()
+        assert page.locator("h1").is_visible()
+        assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_login_has_no_barrier_and_says_what_is_wrong(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, bypass_csp=True) as page:
+        page.goto("/tables/patients")  # whoever is not logged in
+        refuse_barriers(page)
+        page.get_by_label("Key").fill("anm_nobody")
+        page.get_by_role("button", name="Log in").click()
+        assert "not a key that is valid" in page.get_by_role("alert").inner_text()
+        refuse_barriers(page)
