@@ -78,5 +78,26 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "log_out": Permission(ROLES),
         "front_page": Permission(ROLES, "grant"),
         "table_page": Permission(ROLES, "grant"),
+        # of owner and auditor
+        "rules_page": Permission(_READERS),
+        "budget_page": Permission(_READERS),
+        "asked_page": Permission(_READERS),
+        "grants_page": Permission(_READERS),
+        "entries_page": Permission(_READERS),
+        "verification_page": Permission(_READERS),
+        "full_statement_page": Permission(_READERS),
+        # of the owner
+        "raise_page": Permission(_OWNER),
+        "raise_form": Permission(_OWNER),
+        "pause_form": Permission(_OWNER),
+        "resume_form": Permission(_OWNER),
+        "grant_page": Permission(_OWNER),
+        "grant_form": Permission(_OWNER),
+        "revoke_page": Permission(_OWNER),
+        "revoke_form": Permission(_OWNER),
+        "keys_page": Permission(_OWNER),
+        "key_form": Permission(_OWNER),
+        "revoke_key_page": Permission(_OWNER),
+        "revoke_key_form": Permission(_OWNER),
     }
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from markupsafe import Markup
@@ -24,3 +25,25 @@ def meter(spent: str, limit: str) -> Markup:
         '<rect class="spent" width="100" height="1"/>'
         '<rect class="left" x="{:.2f}" width="{:.2f}" height="1"/></svg>'
     ).format(words, part * 100, (1 - part) * 100)
+
+
+def bar(limit: str, parts: Sequence[tuple[str, str]], words: str) -> Markup:
+    """Return a bar of several named parts of a limit, one after the other.
+
+    Examples
+    --------
+    >>> print(bar("4", [("spent", "1"), ("free", "3")], "…").partition("</title>")[2])
+    <rect class="spent" x="0.00" width="25.00" height="1"/><rect class="free" x="25.00" width="75.00" height="1"/></svg>
+    """
+    whole, at, drawn = Decimal(limit) or Decimal(1), Decimal(0), Markup("")
+    for name, amount in parts:
+        width = min(Decimal(amount) / whole, 1 - at)
+        drawn += Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="1"/>').format(
+            name, float(at * 100), float(width * 100)
+        )
+        at += width
+    head = Markup(
+        '<svg class="meter" viewBox="0 0 100 1" preserveAspectRatio="none" role="img" aria-label="{}">'
+        "<title>{}</title>"
+    ).format(words, words)
+    return head + drawn + Markup("</svg>")

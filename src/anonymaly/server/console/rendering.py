@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
-from anonymaly.server.console.meters import meter
+from anonymaly.server.console.meters import bar, meter
 from anonymaly.server.console.sessions import ConsoleSession
 from anonymaly.server.console.static_files import static_place
 from anonymaly.server.console.visit import Shown
@@ -88,6 +88,17 @@ def segment(text: str) -> str:
     return quote(text, safe="")
 
 
+def sentence(text: str) -> str:
+    """Write what is wrong with a field as a sentence.
+
+    Examples
+    --------
+    >>> sentence("must be filled in")
+    'Must be filled in.'
+    """
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -97,7 +108,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"moment": moment, "segment": segment}
+    filters: dict[str, Any] = {"moment": moment, "segment": segment, "sentence": sentence}
     environment.filters.update(filters)
-    environment.globals.update(static=static_place, meter=meter)
+    environment.globals.update(static=static_place, meter=meter, bar=bar)
     return environment

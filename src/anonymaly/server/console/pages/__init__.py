@@ -3,7 +3,15 @@
 
 from __future__ import annotations
 
-from anonymaly.server.console.pages import front, static, tables
+from anonymaly.server.console.pages import books, budget, front, grants, keys, static, tables
 from anonymaly.server.console.visit import ConsolePage
 
-ALL: tuple[ConsolePage, ...] = (*static.PAGES, *front.PAGES, *tables.PAGES)
+ALL: tuple[ConsolePage, ...] = (
+    *static.PAGES,
+    *front.PAGES,
+    *tables.PAGES,
+    *budget.PAGES,
+    *grants.PAGES,
+    *keys.PAGES,
+    *books.PAGES,
+)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes of an owner's form: the page with its result, or the form again with what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from anonymaly.errors import AnonymalyError
+from anonymaly.server.console.owner_forms import at_field
+from anonymaly.server.console.visit import Moved
+from anonymaly.server.problems import Problem, of_error
+
+UNKNOWN = 404  # it stays the one page for all that is not there
+
+
+async def attempt(job: Awaitable[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return what an owner's job ended in, or the problem that it was refused with."""
+    try:
+        return await job, None
+    except Problem as problem:
+        return None, shown_problem(problem)
+    except AnonymalyError as error:
+        return None, shown_problem(of_error(error))
+
+
+def shown_problem(problem: Problem) -> dict[str, Any]:
+    """Return a problem for the form that it is about; what is not there has its own page."""
+    if problem.status == UNKNOWN:
+        raise problem
+    return at_field(problem)
+
+
+def moved(place: str, said: Mapping[str, Any], word: str, **more: str) -> Moved:
+    """Go to the page that shows what was done: a word that it knows, never words of a request."""
+    if said["state"] == "running":
+        word = "running"
+    return Moved(f"{place}?{urlencode({'done': word, **more})}")

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table's budget: what is left over time, raising it, pausing and resuming."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from anonymaly.core.epsilon import to_text
+from anonymaly.errors import AnonymalyError
+from anonymaly.server import owning
+from anonymaly.server.bookkeeping import entries_of
+from anonymaly.server.console.burn_down import burn_down, steps_of
+from anonymaly.server.console.doing import attempt, moved, shown_problem
+from anonymaly.server.console.owner_forms import kept, read_body
+from anonymaly.server.console.rendering import segment
+from anonymaly.server.console.table_head import head_of, seen_by
+from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
+from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.routes.owner import BudgetBody, ReasonBody, budget_of
+
+LISTED = 25
+DONE = {
+    "raised": "The budget is raised.",
+    "paused": "The table is paused: nothing is charged until it is resumed.",
+    "resumed": "The table is resumed: questions are charged again.",
+    "running": "It is under way, and not done yet. Open this page again in a minute.",
+}
+
+
+def budget_page(visit: Visit) -> Shown:
+    """Show what is left over time."""
+    return _shown(visit, None)
+
+
+def raise_page(visit: Visit) -> Shown:
+    """Ask for the new budget."""
+    seen = seen_by(visit)
+    return Shown("raise.html", {"table": head_of(seen), "problem": None, "said": {}, "checked": None})
+
+
+async def raise_form(visit: Visit) -> Outcome:
+    """Raise the budget, which a second page asks about first: it is never lowered again."""
+    table = visit.places["table"]
+    seen = await run_in_threadpool(seen_by, visit)
+    data = {name: visit.form.get(name) for name in ("to", "reason")}
+    problem, said, checked = None, None, None
+    try:
+        body = read_body(BudgetBody, data)
+        to = budget_of(body)
+    except Problem as wrong:
+        problem = shown_problem(wrong)
+    except AnonymalyError as wrong:
+        problem = shown_problem(of_error(wrong))
+    else:
+        checked = {"to": to_text(to), "fields": kept(visit.form)}
+        if visit.form.has("confirmed"):
+            job = owning.raise_budget(visit.services, visit.caller, table, to, body.reason)
+            said, problem = await attempt(job)
+    if said is not None:
+        return moved(f"/tables/{segment(table)}/budget", said, "raised")
+    again = {"table": head_of(seen), "problem": problem, "said": data}
+    checked = None if problem is not None or visit.form.has("change") else checked
+    return Shown("raise.html", {**again, "checked": checked}, problem["status"] if problem else 200)
+
+
+async def pause_form(visit: Visit) -> Outcome:
+    """Pause the table."""
+    return await _change(visit, "pause")
+
+
+async def resume_form(visit: Visit) -> Outcome:
+    """Resume the table."""
+    return await _change(visit, "resume")
+
+
+async def _change(visit: Visit, what: str) -> Outcome:
+    table = visit.places["table"]
+    await run_in_threadpool(seen_by, visit)
+    said, problem = None, None
+    try:
+        reason = read_body(ReasonBody, {"reason": visit.form.get("reason")}).reason
+    except Problem as wrong:
+        problem = shown_problem(wrong)
+    else:
+        change = owning.pause if what == "pause" else owning.resume
+        said, problem = await attempt(change(visit.services, visit.caller, table, reason))
+    if said is not None:
+        return moved(f"/tables/{segment(table)}/budget", said, f"{what}d")
+    return await run_in_threadpool(_shown, visit, problem)
+
+
+def _shown(visit: Visit, problem: dict[str, Any] | None) -> Shown:
+    seen = seen_by(visit)
+    table = seen.table.name
+    steps = steps_of(entries_of(visit.services, visit.caller, table), table)
+    now = datetime.now(UTC).isoformat()
+    data = {
+        "table": head_of(seen),
+        "steps": [step.to_dict() for step in reversed(steps[-LISTED:])],
+        "changes": len(steps),
+        "top": to_text(max((step.limit for step in steps), default=0)),
+        "begins": steps[0].time if steps else None,
+        "now": now,
+        "done": DONE.get(visit.query.get("done")),
+        "problem": problem,
+        "reason": visit.form.get("reason"),
+    }
+    status = problem["status"] if problem else 200
+    return Shown("budget.html", data, status, {"picture": burn_down(steps, now)})
+
+
+PAGES = (
+    ConsolePage("GET", "/tables/{table}/budget", budget_page),
+    ConsolePage("GET", "/tables/{table}/budget/raise", raise_page),
+    ConsolePage("POST", "/tables/{table}/budget/raise", raise_form),
+    ConsolePage("POST", "/tables/{table}/pause", pause_form),
+    ConsolePage("POST", "/tables/{table}/resume", resume_form),
+)

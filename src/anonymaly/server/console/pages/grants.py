@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grants: who may ask what of a table, what is kept for whom; giving and revoking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from anonymaly.core.epsilon import to_text
+from anonymaly.errors import AnonymalyError
+from anonymaly.ledger.promised import Held, kept_for
+from anonymaly.ledger.records import Grant
+from anonymaly.ledger.terms import Terms, words_of
+from anonymaly.server import owning, shown
+from anonymaly.server.console.doing import attempt, moved, shown_problem
+from anonymaly.server.console.owner_forms import ALLOTTED, grant_data, kept, read_body
+from anonymaly.server.console.rendering import segment
+from anonymaly.server.console.table_head import head_of, seen_by
+from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
+from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.routes.grants import GrantBody, terms_of
+from anonymaly.server.routes.owner import ReasonBody
+from anonymaly.server.services import View
+
+EVERY = ("day", "week", "month", "year")
+DONE = {
+    "granted": "The grant is given.",
+    "revoked": "The grant is revoked. What was charged stands.",
+    "running": "It is under way, and not done yet. Open this page again in a minute.",
+}
+
+
+def grants_page(visit: Visit) -> Shown:
+    """Show who may ask what, and what the table keeps for whom."""
+    seen = seen_by(visit)
+    found = visit.services.ledgers.grants(seen.table.name)
+    data = {
+        "table": head_of(seen),
+        "grants": [grant_line(item) for item in found],
+        "promised": promised_by(seen, found),
+        "done": DONE.get(visit.query.get("done")),
+        "analyst": visit.query.get("analyst"),
+    }
+    return Shown("grants.html", data)
+
+
+def grant_page(visit: Visit) -> Shown:
+    """Ask what is to be granted; what an analyst has already is filled in."""
+    seen = seen_by(visit)
+    analyst = visit.query.get("analyst")
+    before = visit.services.ledgers.grant(seen.table.name, analyst) if analyst else None
+    return Shown("grant.html", _asked(visit, seen, _said_before(analyst, before), None, None))
+
+
+async def grant_form(visit: Visit) -> Outcome:
+    """Give a grant, once a second page has said what it is in words."""
+    table, analyst = visit.places["table"], visit.form.get("analyst")
+    seen = await run_in_threadpool(seen_by, visit)
+    problem, said, checked = None, None, None
+    try:
+        body = read_body(GrantBody, grant_data(visit.form))
+        terms = terms_of(body)
+        agreed = Terms.read(terms)
+        _refuse_no_name(analyst)
+    except Problem as wrong:
+        problem = shown_problem(wrong)
+    except AnonymalyError as wrong:
+        problem = shown_problem(of_error(wrong))
+    else:
+        words = [] if agreed is None else agreed.words()
+        checked = {"words": words, "reason": body.reason, "fields": kept(visit.form)}
+        if visit.form.has("confirmed"):
+            job = owning.grant(visit.services, visit.caller, table, analyst, terms, body.reason)
+            said, problem = await attempt(job)
+    if said is not None:
+        return moved(f"/tables/{segment(table)}/grants", said, "granted", analyst=analyst)
+    filled = _said_now(visit)
+    checked = None if problem is not None or visit.form.has("change") else checked
+    data = await run_in_threadpool(_asked, visit, seen, filled, problem, checked)
+    return Shown("grant.html", data, problem["status"] if problem else 200)
+
+
+def revoke_page(visit: Visit) -> Shown:
+    """Ask why a grant is to be revoked."""
+    return _revoking(visit, None)
+
+
+async def revoke_form(visit: Visit) -> Outcome:
+    """Revoke a grant."""
+    table, analyst = visit.places["table"], visit.places["analyst"]
+    await run_in_threadpool(seen_by, visit)
+    said, problem = None, None
+    try:
+        reason = read_body(ReasonBody, {"reason": visit.form.get("reason")}).reason
+    except Problem as wrong:
+        problem = shown_problem(wrong)
+    else:
+        said, problem = await attempt(owning.revoke(visit.services, visit.caller, table, analyst, reason))
+    if said is not None:
+        return moved(f"/tables/{segment(table)}/grants", said, "revoked", analyst=analyst)
+    return await run_in_threadpool(_revoking, visit, problem)
+
+
+def grant_line(item: Grant) -> dict[str, Any]:
+    """Return a grant as a page shows it."""
+    told = shown.grant(item)
+    return {**told, "words": words_of(told["terms"]) if "terms" in told["terms"] else []}
+
+
+def promised_by(seen: View, found: list[Grant]) -> dict[str, Any] | None:
+    """Return what is kept for whom, and what is left for nobody in particular."""
+    if seen.account is None:
+        return None
+    held = []
+    for item in found:
+        terms = Terms.read(item.terms)
+        if item.standing and terms is not None and not terms.overcommit:
+            held.append(Held(item.analyst, terms, item.spent))
+    kept_in_all = kept_for(held)
+    return {
+        "limit": to_text(seen.account.limit),
+        "spent": to_text(seen.account.spent),
+        "kept": to_text(kept_in_all),
+        "free": to_text(max(seen.account.remaining - kept_in_all, 0)),
+        "held": [{"analyst": item.analyst, "kept": to_text(item.kept)} for item in held],
+        "not_held": [
+            item.analyst
+            for item in found
+            if item.standing and item.analyst not in {one.analyst for one in held}
+        ],
+    }
+
+
+def _asked(
+    visit: Visit,
+    seen: View,
+    said: Mapping[str, Any],
+    problem: dict[str, Any] | None,
+    checked: dict[str, Any] | None,
+) -> dict[str, Any]:
+    found = visit.services.ledgers.grants(seen.table.name)
+    return {
+        "table": head_of(seen),
+        "questions": list(seen.table.questions),
+        "rules": list(seen.table.declaration.rules),
+        "every": EVERY,
+        "said": said,
+        "first": not found,
+        "promised": promised_by(seen, found),
+        "problem": problem,
+        "checked": checked,
+    }
+
+
+def _said_before(analyst: str, before: Grant | None) -> dict[str, Any]:
+    terms = {} if before is None else shown.terms(before.terms)
+    period = terms.get("period") or {}
+    rules = dict(terms.get("rules") or {})
+    return {
+        "analyst": analyst,
+        "total": terms.get("total", ""),
+        "question_limit": terms.get("question_limit", ""),
+        "each_period": period.get("epsilon", ""),
+        "every": period.get("every", ""),
+        "begins": period.get("from", ""),
+        "until": terms.get("until", ""),
+        "questions": terms.get("questions") or [],
+        "any_rule": rules.pop("any", None) is True,
+        "rules": {name: "" if most is None else str(most) for name, most in rules.items()},
+        "overcommit": bool(terms.get("overcommit")),
+        "reason": "",
+    }
+
+
+def _said_now(visit: Visit) -> dict[str, Any]:
+    form = visit.form
+    texts = ("analyst", "total", "question_limit", "each_period", "every", "begins", "until", "reason")
+    return {
+        **{name: form.get(name) for name in texts},
+        "questions": form.all("questions"),
+        "rules": {name: form.get(ALLOTTED + name) for name in form.all("rules")},
+        "any_rule": form.has("any_rule"),
+        "overcommit": form.has("overcommit"),
+    }
+
+
+def _revoking(visit: Visit, problem: dict[str, Any] | None) -> Shown:
+    seen = seen_by(visit)
+    analyst = visit.places["analyst"]
+    found = visit.services.ledgers.grant(seen.table.name, analyst)
+    data = {
+        "table": head_of(seen),
+        "analyst": analyst,
+        "grant": None if found is None else grant_line(found),
+        "problem": problem,
+        "reason": visit.form.get("reason"),
+    }
+    return Shown("revoke.html", data, problem["status"] if problem else 200)
+
+
+def _refuse_no_name(analyst: str) -> None:
+    if not analyst or len(analyst) > 100 or not analyst.isprintable() or "/" in analyst:
+        raise Problem(
+            422,
+            "must be a name of 1 to 100 characters without a slash" if analyst else "must be filled in",
+            field="analyst",
+            next_step="Give it as the list of keys has it.",
+        )
+
+
+PAGES = (
+    ConsolePage("GET", "/tables/{table}/grants", grants_page),
+    ConsolePage("GET", "/tables/{table}/grant", grant_page),
+    ConsolePage("POST", "/tables/{table}/grant", grant_form),
+    ConsolePage("GET", "/tables/{table}/grants/{analyst}/revoke", revoke_page),
+    ConsolePage("POST", "/tables/{table}/grants/{analyst}/revoke", revoke_form),
+)
