@@ -15,7 +15,7 @@ from anonymaly.ask.owner_inputs import amount_text, moment_text, path_part, peri
 from anonymaly.ask.server_words import read_problem, understood
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number
 from anonymaly.core.suggestions import guess
-from anonymaly.errors import InputError, ServerError
+from anonymaly.errors import InputError, Refused, ServerError
 
 Role = Literal["analyst", "auditor", "owner"]
 USUAL_DAYS = 90
@@ -273,7 +273,14 @@ class RemoteOwner:
                 job = self._connection.get(f"/v1/jobs/{quote(job['job'], safe='')}", wait=WAIT_SECONDS)
             if job["state"] == "done":
                 found: dict[str, Any] = job["result"]
-                return found
+                if "proposal" not in found:
+                    return found
+                number = int(found["proposal"]["number"])
+                raise Refused(
+                    f"is proposal {number}: nothing has changed until it is confirmed on the server's host",
+                    field="confirm",
+                    next_step=f"Run there: anonymaly owner confirm FOLDER {number}",
+                )
             if job["state"] == "refused":
                 raise read_problem(job["problem"])
         raise ServerError(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from anonymaly.cli import owner_keys
+from anonymaly.cli import owner_confirm, owner_keys
 from anonymaly.cli.opening import administered
 from anonymaly.cli.output import AsJson, out, say, say_json
 from anonymaly.cli.owner_keys import Url, warn
@@ -68,6 +68,7 @@ app = typer.Typer(
 app.command("keys")(owner_keys.keys)
 app.command("key")(owner_keys.key)
 app.command("revoke-key")(owner_keys.revoke_key)
+app.command("confirm")(owner_confirm.confirm)
 
 
 @app.command("grants")

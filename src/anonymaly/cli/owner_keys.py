@@ -71,7 +71,7 @@ def key(
         # Looked up before: nothing may fail between the making of a key and its showing.
         granted = [item["analyst"] for item in owner.grants() if item["standing"]]
         make = partial(owner.make_key, person, role, label=label, expires_in_days=days)
-        made = make() if output is None else _make_into(_reserve(output), output, owner, make)
+        made = make() if output is None else _make_into(reserve(output), output, owner, make)
     told = {"id": made.id, "person": person, "role": role, "label": label, "expires_at": made.expires_at}
     if as_json:
         say_json({**told, **({"text": made.text} if output is None else {"output": str(output)})})
@@ -99,7 +99,7 @@ def revoke_key(url: Url, id: KeyId, as_json: AsJson = False) -> None:
         say(f"The key {id} is revoked.")
 
 
-def _reserve(path: Path) -> TextIO:
+def reserve(path: Path) -> TextIO:
     """Open a new file for a key before there is one: a key that cannot be written would be lost."""
     try:
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")

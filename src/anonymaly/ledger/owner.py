@@ -133,7 +133,7 @@ class OwnersPart:
                 field="learned_from_rows",
                 next_step="Say whether the correction was learned from rows.",
             )
-        why = _said(by, _text(reason, field="reason"))
+        why = _said(by, reason_text(reason, field="reason"))
         declared = mapping(declaration, field="declaration")
         named, limits = read_rules(rules), read_limits(counters)
         name = name_of(account)
@@ -196,7 +196,7 @@ class OwnersPart:
         if limit is not None:
             whole(limit, field="limit", least=0, most=LARGEST_TOTAL)
         agreed = mapping(terms, field="terms")
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         refuse_reserved(agreed, by)
         return self._session.write(
             grants.grant, name_of(account), analyst, limit=limit, terms=agreed, said=said
@@ -204,7 +204,7 @@ class OwnersPart:
 
     def revoke(self, account: Account | str, analyst: str, *, by: str, reason: str) -> Grant:
         """Revoke an analyst's grant; what was charged stands."""
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         return self._session.write(grants.revoke, name_of(account), label(analyst, field="analyst"), said)
 
     def grants(self, account: Account | str) -> list[Grant]:
@@ -213,12 +213,12 @@ class OwnersPart:
 
     def pause(self, account: Account | str, *, by: str, reason: str) -> Account:
         """Charge nothing more to an account until it is resumed; answers that are stored stay free."""
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         return self._session.write(grants.pause, name_of(account), True, said)
 
     def resume(self, account: Account | str, *, by: str, reason: str) -> Account:
         """Let questions be charged again."""
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         return self._session.write(grants.pause, name_of(account), False, said)
 
     def consent(
@@ -226,14 +226,14 @@ class OwnersPart:
     ) -> int:
         """Write down what an owner confirmed, as plain data; return the number of the entry."""
         name = None if account is None else name_of(account)
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         return self._session.write(grants.consent, name, mapping(subject, field="subject"), said)
 
     def limit_counter(
         self, account: Account | str, name: str, to: int, *, by: str, reason: str, used: int = 0
     ) -> Counter:
         """Set how often a counter may go up in all; ``used`` is what counts as used at least."""
-        said = _said(label(by, field="by"), _text(reason, field="reason"))
+        said = _said(label(by, field="by"), reason_text(reason, field="reason"))
         label(name, field="counters")
         whole(to, field="limit", least=0, most=LARGEST_COUNT)
         whole(used, field="used", least=0, most=LARGEST_COUNT)
@@ -283,12 +283,12 @@ def _said(by: str | None, reason: str | None) -> dict[str, Any]:
     """Return who and why as an entry keeps it; what was not said is left out."""
     named = {
         "by": None if by is None else label(by, field="by"),
-        "reason": None if reason is None else _text(reason, field="reason"),
+        "reason": None if reason is None else reason_text(reason, field="reason"),
     }
     return {name: text for name, text in named.items() if text is not None}
 
 
-def _text(value: Any, *, field: str) -> str:
+def reason_text(value: Any, *, field: str) -> str:
     """Accept a reason: text that says something, in any length that a person writes."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_REASON:
         raise InputError(

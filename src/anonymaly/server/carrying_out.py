@@ -31,6 +31,7 @@ from anonymaly.server.messages import LARGEST_VALUE
 from anonymaly.server.outbox import AnswerOutbox
 from anonymaly.server.own import own_answer, own_problem
 from anonymaly.server.people import NewKey, Who
+from anonymaly.server.proposals import hold_back, in_words, loosens, refuse_unusable
 from anonymaly.server.slots import SHORTEST
 from anonymaly.server.state import State
 
@@ -73,7 +74,15 @@ NO_LONGER = refused(
 class Hands:
     """Carries jobs out, with the tables, the ledgers and the outbox of one worker."""
 
-    def __init__(self, state: State, tables: Mapping[str, HeldTable], outbox: AnswerOutbox) -> None:
+    def __init__(
+        self,
+        state: State,
+        tables: Mapping[str, HeldTable],
+        outbox: AnswerOutbox,
+        *,
+        confirm: bool = False,
+    ) -> None:
+        self._confirm = confirm  # whether what loosens is held back until the host confirms it
         self._state = state
         self._tables = tables
         self._outbox = outbox
@@ -113,6 +122,8 @@ class Hands:
     def _do(self, job: Job, who: Who) -> JobOutcome:
         recalled = 0.0
         try:
+            if self._confirm and loosens(job):
+                return self._propose(job, who)
             if job.kind == "ask":
                 recalled = self._recalled(job, who)
             return replace(_KINDS[job.kind](self, job, who), recalled=recalled)
@@ -122,6 +133,17 @@ class Hands:
             return refused(NotReady())  # where the table lies, and what is wrong with it, is the owner's
         except (InputError, Refused) as problem:
             return refused(problem if who.role == "owner" else own_problem(problem, who.person))
+
+    def _propose(self, job: Job, who: Who) -> JobOutcome:
+        """Hold a job back that nothing is wrong with at first sight, for the host to confirm."""
+        if job.kind == "key":
+            NewKey.read(job.asked)
+        else:
+            self._table(job)
+            refuse_unusable(job.kind, job.asked, who.person)
+        # In words here, where it may fail as every job may: what it says is read on the host's terminal.
+        says = in_words(job.kind, job.table_name, job.asked)
+        return JobOutcome("done", lambda connection: hold_back(self._state, connection, job, says))
 
     def _recalled(self, job: Job, who: Who) -> float:
         """Return how long a draw took that was made for somebody else: the next one is to wait as long."""

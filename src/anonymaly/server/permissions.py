@@ -66,6 +66,7 @@ PERMISSIONS: Mapping[str, Permission] = MappingProxyType(
         "list_keys": Permission(_OWNER),
         "make_key": Permission(_OWNER),
         "revoke_key": Permission(_OWNER),
+        "list_proposals": Permission(_READERS),
     }
 )
 
@@ -86,6 +87,7 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "entries_page": Permission(_READERS),
         "verification_page": Permission(_READERS),
         "full_statement_page": Permission(_READERS),
+        "proposals_page": Permission(_READERS),
         # of the owner
         "raise_page": Permission(_OWNER),
         "raise_form": Permission(_OWNER),

@@ -76,7 +76,9 @@ class Supervisor:
         if self._only != "web":
             manifests = find_manifests(self.folder)
             ledgers = {item.name: str(item.ledger_location(path.parent)) for path, item in manifests.items()}
-            self._told_workers = {"settings": settings.for_workers(self.folder).to_dict()}
+            self._told_workers = {
+                "settings": settings.for_workers(self.folder, alone=self._only == "workers").to_dict()
+            }
             place = self._told_workers["settings"]["state"]
             self._state = State.open(place, create=True)
             make_private(Path(self._told_workers["settings"]["outbox"]))

@@ -76,6 +76,8 @@ class WorkerSettings(Value):
     """The most bytes that a worker may hold; what needs more ends in the failure."""
     seconds: StrictInt | StrictFloat = 600
     """The most seconds that a job may take; what takes longer ends in the failure."""
+    confirm: StrictBool = False
+    """Whether what loosens is a proposal until it is confirmed on this machine."""
 
 
 class ServerSettings(Value):
@@ -113,6 +115,8 @@ class ServerSettings(Value):
     """The file of the private key for TLS."""
     behind_proxy: StrictStr | None = None
     """The address of a proxy that does TLS: nobody else is answered."""
+    confirm: StrictBool | None = None
+    """Whether what loosens waits for the host; if not said, where others than this machine reach it."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -170,8 +174,9 @@ class ServerSettings(Value):
             encrypted=self.tls_cert is not None or self.behind_proxy is not None,
         )
 
-    def for_workers(self, folder: Path) -> WorkerSettings:
-        """Return what workers are told."""
+    def for_workers(self, folder: Path, *, alone: bool = False) -> WorkerSettings:
+        """Return what workers are told; ``alone`` are those whose web processes run elsewhere."""
+        beyond = alone or self.behind_proxy is not None or not is_loopback(self.host)
         return WorkerSettings(
             folder=str(folder.absolute()),
             state=_place(folder, self.state),
@@ -180,6 +185,7 @@ class ServerSettings(Value):
             slots_of=self.slots_of,
             memory=None if self.memory_mib is None else self.memory_mib * 2**20,
             seconds=self.seconds,
+            confirm=beyond if self.confirm is None else self.confirm,
         )
 
 

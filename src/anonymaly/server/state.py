@@ -120,6 +120,28 @@ jobs = sa.Table(
     sa.Index("server_jobs_ended", "ended_at"),
     sa.Index("server_jobs_of_person", "person", "table_name", "created_at"),
 )
+# What an owner wants and the host has not confirmed yet: the signed job itself, held back. Only workers and
+# the host write here; web processes read all but the proof.
+proposals = sa.Table(
+    "server_proposals",
+    _metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("job", sa.Text, nullable=False, unique=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("table_name", sa.Text),
+    sa.Column("person", sa.Text, nullable=False),
+    sa.Column("key_id", sa.Text, nullable=False),
+    sa.Column("idempotency", sa.Text),
+    sa.Column("payload", sa.Text, nullable=False),
+    sa.Column("proof", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, server_default="open"),
+    sa.Column("ended_at", sa.Double),
+    sa.Column("problem", sa.Text),  # why it was refused
+    sa.CheckConstraint(
+        "state IN ('open', 'confirmed', 'refused', 'declined')", name="server_proposals_state"
+    ),
+)
 
 # What web processes read of a job: neither what it asks nor its proof.
 SHOWN = tuple(column for column in jobs.c if column.name not in ("payload", "proof"))
@@ -131,11 +153,13 @@ _SAID_BY_WORKERS = ("state", "attempts", "claimed_by", "claimed_at", "ended_at",
 def web_grants(role: str) -> tuple[str, ...]:
     """Return what the database role of web processes may do; the last is for each ledger's database."""
     shown = ", ".join(column.name for column in SHOWN)
+    proposed = ", ".join(column.name for column in proposals.c if column.name != "proof")
     added = ", ".join(column.name for column in jobs.c if column.name not in _SAID_BY_WORKERS)
     return (
         f"GRANT SELECT ON server_facts, server_keys, server_tables TO {role}",
         f"GRANT SELECT ({shown}) ON server_jobs TO {role}",
         f"GRANT INSERT ({added}) ON server_jobs TO {role}",
+        f"GRANT SELECT ({proposed}) ON server_proposals TO {role}",
         f"GRANT SELECT, INSERT, UPDATE ON server_uses TO {role}",
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON server_sessions TO {role}",
         f"GRANT SELECT ON {', '.join(ledger_tables())} TO {role}",

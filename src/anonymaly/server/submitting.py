@@ -147,7 +147,8 @@ def answer_of(seen: Seen) -> dict[str, Any]:
 def done(said: Mapping[str, Any], status: int = 200) -> Response:
     """Return what came of an owner's job; where to look if it is still running."""
     place = {"Location": f"/v1/jobs/{said['job']}"}
-    return job_reply(said, 202 if said["state"] == "running" else status, place)
+    waits = said["state"] == "running" or "proposal" in said.get("result", {})
+    return job_reply(said, 202 if waits else status, place)
 
 
 async def have_done(

@@ -51,7 +51,8 @@ class Worker:
             )
             for path, manifest in find_manifests(Path(settings.folder)).items()
         }
-        self._hands = Hands(self._state, self._tables, AnswerOutbox(Path(settings.outbox)))
+        outbox = AnswerOutbox(Path(settings.outbox))
+        self._hands = Hands(self._state, self._tables, outbox, confirm=settings.confirm)
         self._publisher = Publisher(self._state, self._tables)
         self._stopping = threading.Event()
         self._over = threading.Event()

@@ -33,7 +33,13 @@ def shown_problem(problem: Problem) -> dict[str, Any]:
 
 
 def moved(place: str, said: Mapping[str, Any], word: str, **more: str) -> Moved:
-    """Go to the page that shows what was done: a word that it knows, never words of a request."""
+    """Go to the page that shows what was done: a word that it knows, never words of a request.
+
+    What waits for the host is on the page of proposals.
+    """
+    proposal = said.get("result", {}).get("proposal")
+    if proposal is not None:
+        return Moved(f"/proposals?made={proposal['number']}")
     if said["state"] == "running":
         word = "running"
     return Moved(f"{place}?{urlencode({'done': word, **more})}")

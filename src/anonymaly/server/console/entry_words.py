@@ -15,12 +15,12 @@ STATES = {"commit": "answered", "fail": "failed"}
 
 def entry_line(entry: Entry) -> dict[str, Any]:
     """Return what a page shows of an entry; its data is behind the same address with ``.json``."""
-    said = _WORDS.get(entry.kind, lambda _: "")(entry.data)
+    words = _WORDS.get(entry.kind)
     return {
         "number": entry.seq,
         "time": entry.time,
         "kind": entry.kind,
-        "says": said,
+        "says": "" if words is None else words(entry.data),
         "by": entry.data.get("by") or entry.data.get("analyst"),
         "reason": entry.data.get("reason"),
         "hash": entry.hash,

@@ -3,7 +3,18 @@
 
 from __future__ import annotations
 
-from anonymaly.server.routes import about, answers, books, grants, jobs, keys, owner, questions, tables
+from anonymaly.server.routes import (
+    about,
+    answers,
+    books,
+    grants,
+    jobs,
+    keys,
+    owner,
+    proposals,
+    questions,
+    tables,
+)
 from anonymaly.server.routes.route import Route
 
 ALL: tuple[Route, ...] = (
@@ -16,4 +27,5 @@ ALL: tuple[Route, ...] = (
     *grants.ROUTES,
     *owner.ROUTES,
     *keys.ROUTES,
+    *proposals.ROUTES,
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from anonymaly.server.console.pages import books, budget, front, grants, keys, static, tables
+from anonymaly.server.console.pages import books, budget, front, grants, keys, proposals, static, tables
 from anonymaly.server.console.visit import ConsolePage
 
 ALL: tuple[ConsolePage, ...] = (
@@ -14,4 +14,5 @@ ALL: tuple[ConsolePage, ...] = (
     *grants.PAGES,
     *keys.PAGES,
     *books.PAGES,
+    *proposals.PAGES,
 )

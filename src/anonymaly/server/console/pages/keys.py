@@ -47,7 +47,7 @@ async def key_form(visit: Visit) -> Outcome:
         problem = shown_problem(wrong)
     else:
         said, problem = await attempt(owning.make_key(visit.services, visit.caller, body.model_dump()))
-        if said is not None and said["state"] == "running":
+        if said is not None and "id" not in said.get("result", {}):
             return moved("/keys", said, "running")
         if said is not None:
             made = {**said["result"], "person": body.person, "role": body.role}

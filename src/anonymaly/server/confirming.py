@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Confirming a proposal, on the host and by its files alone: no web process has a part in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from anonymaly.errors import InputError, Refused
+from anonymaly.server.carrying_out import Hands, JobOutcome
+from anonymaly.server.held import HeldTable, find_manifests
+from anonymaly.server.jobs import Job
+from anonymaly.server.keys import unseal
+from anonymaly.server.once import SEALED
+from anonymaly.server.outbox import AnswerOutbox
+from anonymaly.server.people import identify
+from anonymaly.server.proposals import list_proposals
+from anonymaly.server.settings import ServerSettings, WorkerSettings
+from anonymaly.server.state import State, proposals
+
+FAILED = "it could not be carried out"
+
+
+@dataclass
+class Host:
+    """A served folder as whoever has its files sees it."""
+
+    settings: WorkerSettings
+    state: State
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path, state: str | None = None) -> Iterator[Host]:
+        """Open what a server's processes share."""
+        settings = ServerSettings.load(folder, {"state": state}).for_workers(folder)
+        opened = State.open(settings.state)
+        try:
+            yield cls(settings, opened)
+        finally:
+            opened.close()
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """Return the proposals that wait, the oldest first."""
+        return list_proposals(self.state, waiting=True)[::-1]
+
+    def decline(self, number: int) -> None:
+        """End a proposal without carrying it out."""
+        with self.state.write() as connection:
+            self._find(connection, number)
+            self._end(connection, number, "declined")
+
+    def confirm(self, number: int, show_key: Callable[[str], None]) -> None:
+        """Carry a proposal out, if its key is still valid; ``show_key`` gets the text of a new key.
+
+        In one transaction: it is confirmed when it is done, and done once.
+        """
+        with self.state.write() as connection:
+            job = self._find(connection, number)
+            outcome = self._carry_out(job)
+            if outcome.ended == "done":
+                result = outcome.result(connection) if callable(outcome.result) else outcome.result
+                self._show(job, result, show_key)
+                self._end(connection, number, "confirmed")
+                return
+            found = outcome.result if not callable(outcome.result) else {}
+            problem = found.get("problem") or {"problem": FAILED}
+            self._end(connection, number, "refused", str(problem["problem"]))
+        raise Refused(
+            f"proposal {number} was refused: {problem['problem']}",
+            field=problem.get("field"),
+            next_step=problem.get("next_step") or "Propose it anew.",
+        )
+
+    def _carry_out(self, job: Job) -> JobOutcome:
+        tables = {}
+        if job.table_name is not None:
+            found = find_manifests(Path(self.settings.folder))
+            tables = {
+                item.name: HeldTable(path, item, {})
+                for path, item in found.items()
+                if item.name == job.table_name
+            }
+        try:
+            for table in tables.values():
+                table.check()
+            return Hands(self.state, tables, AnswerOutbox(Path(self.settings.outbox))).carry_out(job)
+        finally:
+            for table in tables.values():
+                table.close()
+
+    def _show(self, job: Job, result: Any, show_key: Callable[[str], None]) -> None:
+        who = identify(self.state, job)
+        if SEALED in result and who is not None:
+            text = unseal(who.signing, job.id, result[SEALED])
+            if text is not None:
+                show_key(text)
+
+    def _find(self, connection: sa.Connection, number: int) -> Job:
+        of = sa.select(proposals).where(proposals.c.number == number, proposals.c.state == "open")
+        row = connection.execute(of.with_for_update()).first()
+        if row is None:
+            raise InputError(
+                f"there is no proposal {number} that waits",
+                field="number",
+                next_step="List them: anonymaly owner confirm FOLDER.",
+            )
+        return Job(
+            id=row.job,
+            kind=row.kind,
+            table_name=row.table_name,
+            person=row.person,
+            key_id=row.key_id,
+            idempotency=row.idempotency,
+            request=None,
+            asks="",
+            slot=0.1,
+            state="running",
+            attempts=1,
+            claimed_by=None,
+            claimed_at=None,
+            created_at=row.created_at,
+            ended_at=None,
+            payload=row.payload,
+            proof=row.proof,
+        )
+
+    def _end(self, connection: sa.Connection, number: int, ended: str, problem: str | None = None) -> None:
+        values = {"state": ended, "ended_at": self.state.now, "problem": problem, "proof": ""}
+        connection.execute(proposals.update().where(proposals.c.number == number).values(values))
