@@ -15,14 +15,13 @@ from typer.testing import CliRunner
 
 from anonymaly.cli.main import app
 from anonymaly.errors import InputError, Refused
-from anonymaly.server import jobs
 from anonymaly.server.confirming import Host
 from anonymaly.server.jobs import Job
 from anonymaly.server.keys import ApiKey
 from anonymaly.server.people import revoke_key
 from anonymaly.server.proposals import MOST_OPEN, list_proposals
 from anonymaly.server.settings import ServerSettings
-from anonymaly.server.state import proposals
+from anonymaly.server.state import jobs, proposals
 from tests.server.places import NANO, Place
 from tests.server.test_broken_web import refuse, remove_role, role_of
 
@@ -129,7 +128,7 @@ def test_a_proposal_that_was_changed_is_refused(here: Place, changes: dict[str, 
 def test_a_forged_job_is_no_proposal(here: Place) -> None:
     job = raise_to(here, 50)
     with here.state.write() as connection:
-        connection.execute(jobs.jobs.update().values(payload=json.dumps({"to": 90 * NANO, "reason": "more"})))
+        connection.execute(jobs.update().values(payload=json.dumps({"to": 90 * NANO, "reason": "more"})))
     with here.worker(confirm=True) as worker:
         worker.work()
     assert here.job(job.id).state == "refused"

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from anonymaly.errors import InputError, Refused
-from anonymaly.server.carrying_out import Hands, JobOutcome
+from anonymaly.server.carrying_out import Hands
 from anonymaly.server.held import HeldTable, find_manifests
 from anonymaly.server.jobs import Job
 from anonymaly.server.keys import unseal
@@ -57,11 +57,14 @@ class Host:
     def confirm(self, number: int, show_key: Callable[[str], None]) -> None:
         """Carry a proposal out, if its key is still valid; ``show_key`` gets the text of a new key.
 
-        In one transaction: it is confirmed when it is done, and done once.
+        In one transaction: it is confirmed when it is done, and done once. The table is opened before it, as
+        that may take long, and holds no worker up.
         """
-        with self.state.write() as connection:
+        with self.state.read() as connection:
+            named = self._find(connection, number).table_name
+        with self._opened(named) as hands, self.state.write() as connection:
             job = self._find(connection, number)
-            outcome = self._carry_out(job)
+            outcome = hands.carry_out(job)
             if outcome.ended == "done":
                 result = outcome.result(connection) if callable(outcome.result) else outcome.result
                 self._show(job, result, show_key)
@@ -76,22 +79,20 @@ class Host:
             next_step=problem.get("next_step") or "Propose it anew.",
         )
 
-    def _carry_out(self, job: Job) -> JobOutcome:
-        tables = {}
-        if job.table_name is not None:
-            found = find_manifests(Path(self.settings.folder))
-            tables = {
-                item.name: HeldTable(path, item, {})
-                for path, item in found.items()
-                if item.name == job.table_name
-            }
+    @contextmanager
+    def _opened(self, table: str | None) -> Iterator[Hands]:
+        """Open a table as a worker does, which holds nothing back."""
+        manifests = {} if table is None else find_manifests(Path(self.settings.folder))
+        tables = {
+            item.name: HeldTable(path, item, {}) for path, item in manifests.items() if item.name == table
+        }
         try:
-            for table in tables.values():
-                table.check()
-            return Hands(self.state, tables, AnswerOutbox(Path(self.settings.outbox))).carry_out(job)
+            for held in tables.values():
+                held.check()
+            yield Hands(self.state, tables, AnswerOutbox(Path(self.settings.outbox)))
         finally:
-            for table in tables.values():
-                table.close()
+            for held in tables.values():
+                held.close()
 
     def _show(self, job: Job, result: Any, show_key: Callable[[str], None]) -> None:
         who = identify(self.state, job)
@@ -102,7 +103,7 @@ class Host:
 
     def _find(self, connection: sa.Connection, number: int) -> Job:
         of = sa.select(proposals).where(proposals.c.number == number, proposals.c.state == "open")
-        row = connection.execute(of.with_for_update()).first()
+        row = connection.execute(of.with_for_update()).first()  # SQLite has no locks of rows, and needs none
         if row is None:
             raise InputError(
                 f"there is no proposal {number} that waits",

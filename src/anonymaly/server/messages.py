@@ -12,8 +12,8 @@
 | key | `person`, `role`, `label`, `expires_in_days` (or null) | `id`, `expires_at`, `text` |
 | revoke-key | `id` | `id` |
 
-Where what loosens waits for the host (`proposals.py`), such a job ends in `proposal`, its `number` and what it
-`says`.
+Where what loosens waits for the host (`proposals.py`), such a job ends in `proposal`, its `number` and
+what it `says`.
 
 `answer` is what an analyst may see of it (`shown.py`), with its `value` if that is at most `LARGEST_VALUE`
 bytes of JSON, the question's own fields but those about a person as `query`, and `again` if it had been

@@ -9,9 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
+from anonymaly import connect
+from anonymaly.errors import Refused
+from anonymaly.server.confirming import Host
 from tests.server.console.test_console_gate import check_plain
 from tests.server.console.visiting import Browser, Reader
-from tests.server.web.served import COUNT, Served
+from tests.server.web.served import COUNT, Served, serve
 
 GRANT = {"analyst": "dora", "total": "2", "reason": "study 7"}
 HOSTILE = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -282,3 +285,36 @@ def test_who_asked_what_is_there_in_words(changing: Served, owner: Browser) -> N
     assert (steps[0]["left"], steps[0]["limit"]) == (account["remaining"], account["limit"])
     picture = owner.get("/tables/patients/budget").text
     assert re.search(r'<svg class="burn"[^>]*role="img" aria-label="What is left over time: ε = 100', picture)
+
+
+def test_what_loosens_is_shown_as_a_proposal(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with serve(tmp_path_factory.mktemp("confirm"), confirm=True) as served:
+        owner, auditor = Browser(served, "owner"), Browser(served, "auditor")
+        shown = owner.follow(give(owner, {**GRANT, "analyst": HOSTILE}))
+        assert "Proposal 1 waits for the host" in Reader(shown.text).text
+        raised = owner.send("/tables/patients/budget/raise", {"to": "200", "reason": "x", "confirmed": "1"})
+        assert raised.headers["Location"] == "/proposals?made=2"
+        key = {"person": "kai", "role": "owner", "label": "", "expires_in_days": "9"}
+        assert owner.send("/keys", key).headers["Location"] == "/proposals?made=3"
+        with served.client("owner") as client:
+            told_so = client.post("/v1/tables/patients/budget", json={"to": "300", "reason": "x"})
+        assert (told_so.status_code, told_so.json()["result"]["proposal"]["number"]) == (202, 4)
+        curator = connect(f"{served.base}/patients", key=served.keys["owner"].text)
+        with curator, pytest.raises(Refused, match="is proposal 5"):
+            curator.owner.raise_budget(400, reason="x")
+        assert set(grants_of(served)) == {"ann"}
+        assert told(served, "/v1/tables/patients")["account"]["limit"] == "100"
+        assert len(told(served, "/v1/proposals", "auditor")["items"]) == 5
+        for browser, place in ((auditor, "/proposals"), (owner, "/tables/patients/grants")):
+            page = browser.get(place)
+            check_plain(page.text)
+            assert "<img" not in page.text
+            assert f"let {HOSTILE} ask patients: up to ε = 2 in all" in Reader(page.text).text.replace(
+                "Let", "let"
+            )
+        with Host.open(served.folder) as host:
+            host.confirm(1, pytest.fail)
+        assert grants_of(served)[HOSTILE]["by"] == "olga"
+        assert "confirmed" in auditor.get("/proposals").text
+        paused = owner.send("/tables/patients/pause", {"reason": "at once"})
+        assert paused.headers["Location"] == "/tables/patients/budget?done=paused"

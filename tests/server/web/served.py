@@ -111,6 +111,7 @@ def serve(
     slot: float = 0.1,
     slow_after: float = 20.0,
     postgres: str | None = None,
+    confirm: bool = False,
 ) -> Iterator[Served]:
     """Run a server with two tables; ann has a grant for patients and ben for others."""
     write_table(folder, "patients", extra, postgres)
@@ -123,7 +124,7 @@ def serve(
     place, outbox = postgres or str(folder / "server.db"), str(folder / "outbox")
     state = State.open(place, create=True)
     slots = {"count": slot, "score": slot}
-    hand = Hand(WorkerSettings(folder=str(folder), state=place, outbox=outbox, slots=slots))
+    hand = Hand(WorkerSettings(folder=str(folder), state=place, outbox=outbox, slots=slots, confirm=confirm))
     ledgers = {} if postgres is None else dict.fromkeys(("patients", "others"), postgres)
     settings = WebSettings(state=place, outbox=outbox, limits=limits, ledgers=ledgers)
     (folder / "web.json").write_text(settings.to_json(), "utf-8")

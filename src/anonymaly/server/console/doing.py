@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from anonymaly.errors import AnonymalyError
 from anonymaly.server.console.owner_forms import at_field
@@ -32,7 +31,7 @@ def shown_problem(problem: Problem) -> dict[str, Any]:
     return at_field(problem)
 
 
-def moved(place: str, said: Mapping[str, Any], word: str, **more: str) -> Moved:
+def moved(place: str, said: Mapping[str, Any], word: str) -> Moved:
     """Go to the page that shows what was done: a word that it knows, never words of a request.
 
     What waits for the host is on the page of proposals.
@@ -42,4 +41,4 @@ def moved(place: str, said: Mapping[str, Any], word: str, **more: str) -> Moved:
         return Moved(f"/proposals?made={proposal['number']}")
     if said["state"] == "running":
         word = "running"
-    return Moved(f"{place}?{urlencode({'done': word, **more})}")
+    return Moved(f"{place}?done={word}")

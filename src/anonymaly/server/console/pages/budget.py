@@ -19,6 +19,7 @@ from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
 from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.proposals import list_proposals
 from anonymaly.server.routes.owner import BudgetBody, ReasonBody, budget_of
 
 LISTED = 25
@@ -104,6 +105,7 @@ def _shown(visit: Visit, problem: dict[str, Any] | None) -> Shown:
         "top": to_text(max((step.limit for step in steps), default=0)),
         "begins": steps[0].time if steps else None,
         "now": now,
+        "waiting": list_proposals(visit.services.state, table=table, waiting=True),
         "done": DONE.get(visit.query.get("done")),
         "problem": problem,
         "reason": visit.form.get("reason"),

@@ -20,6 +20,7 @@ from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
 from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.proposals import list_proposals
 from anonymaly.server.routes.grants import GrantBody, terms_of
 from anonymaly.server.routes.owner import ReasonBody
 from anonymaly.server.services import View
@@ -40,8 +41,8 @@ def grants_page(visit: Visit) -> Shown:
         "table": head_of(seen),
         "grants": [grant_line(item) for item in found],
         "promised": promised_by(seen, found),
+        "waiting": list_proposals(visit.services.state, table=seen.table.name, waiting=True),
         "done": DONE.get(visit.query.get("done")),
-        "analyst": visit.query.get("analyst"),
     }
     return Shown("grants.html", data)
 
@@ -75,7 +76,7 @@ async def grant_form(visit: Visit) -> Outcome:
             job = owning.grant(visit.services, visit.caller, table, analyst, terms, body.reason)
             said, problem = await attempt(job)
     if said is not None:
-        return moved(f"/tables/{segment(table)}/grants", said, "granted", analyst=analyst)
+        return moved(f"/tables/{segment(table)}/grants", said, "granted")
     filled = _said_now(visit)
     checked = None if problem is not None or visit.form.has("change") else checked
     data = await run_in_threadpool(_asked, visit, seen, filled, problem, checked)
@@ -99,7 +100,7 @@ async def revoke_form(visit: Visit) -> Outcome:
     else:
         said, problem = await attempt(owning.revoke(visit.services, visit.caller, table, analyst, reason))
     if said is not None:
-        return moved(f"/tables/{segment(table)}/grants", said, "revoked", analyst=analyst)
+        return moved(f"/tables/{segment(table)}/grants", said, "revoked")
     return await run_in_threadpool(_revoking, visit, problem)
 
 
