@@ -20,7 +20,7 @@ from anonymaly.server.once import SEALED
 from anonymaly.server.outbox import AnswerOutbox
 from anonymaly.server.people import identify
 from anonymaly.server.proposals import list_proposals
-from anonymaly.server.settings import ServerSettings, WorkerSettings
+from anonymaly.server.settings import LOOPBACK, ServerSettings, WorkerSettings
 from anonymaly.server.state import State, proposals
 
 FAILED = "it could not be carried out"
@@ -37,7 +37,8 @@ class Host:
     @contextmanager
     def open(cls, folder: Path, state: str | None = None) -> Iterator[Host]:
         """Open what a server's processes share."""
-        settings = ServerSettings.load(folder, {"state": state}).for_workers(folder)
+        # Nothing listens here: how the server is reached may be told to it by options.
+        settings = ServerSettings.load(folder, {"state": state, "host": LOOPBACK}).for_workers(folder)
         opened = State.open(settings.state)
         try:
             yield cls(settings, opened)
