@@ -42,7 +42,7 @@ HANDLERS = {
     "engine/spark_session.py:without_words:finally": "engine/test_spark.py::test_what_fails_says_its_class_and_nothing_is_printed",
     "engine/statements.py:collect:except EngineFailure": "engine/test_view_text.py::test_files_that_cannot_be_read_otherwise_quote_no_row",
     "engine/unchecked_text.py:check:except duckdb.InvalidInputException": "engine/test_view_text.py::test_files_that_cannot_be_read_otherwise_quote_no_row",
-    "engine/statements.py:_collect:except (Exception, KeyboardInterrupt)": f"{ASK}::test_a_statement_that_fails_and_cannot_be_described_quotes_no_row",
+    "engine/statements.py:_run:except (Exception, KeyboardInterrupt)": f"{ASK}::test_a_statement_that_fails_and_cannot_be_described_quotes_no_row",
     "engine/statements.py:collect_batches:except (Exception, KeyboardInterrupt)": f"{ASK}::test_a_statement_that_fails_and_cannot_be_described_quotes_no_row",
     "engine/turns.py:Turns._noted:finally": "engine/test_turns.py::test_a_statement_that_failed_ends_its_turn",
     "engine/watching.py:watching:finally": "of whoever watches: it shows how far the work is, and holds no row",
