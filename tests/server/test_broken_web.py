@@ -296,7 +296,13 @@ def test_it_is_told_of_no_row_no_secret_no_store_and_no_other_role(tmp_path: Pat
     assert "worker" not in told
     assert "hidden" not in told
     always = {"state", "outbox", "ledgers", "limits"}
-    at_times = {"only_from", "encrypted", "login", "security_contact", "security_expires"}  # where they are set
+    at_times = {
+        "only_from",
+        "encrypted",
+        "login",
+        "security_contact",
+        "security_expires",
+    }  # where they are set
     assert always <= set(json.loads(told)) <= always | at_times
 
 

@@ -31,7 +31,7 @@ from anonymaly.server.jobs import unended
 from anonymaly.server.messages import outbox_file
 from anonymaly.server.people import revoke_key
 from anonymaly.server.settings import ServerSettings
-from anonymaly.server.state import State, jobs, keys, proofs
+from anonymaly.server.state import State, jobs, keys, proofs, proposals
 
 VALUES = ("value", "labels", "bytes")  # what of an answer is the answer itself
 
@@ -239,3 +239,18 @@ def _rename(state: State, person: str, instead: str) -> None:
             if changed:
                 new = canonical_json({**result, "grant": {**grant, **changed}})
                 connection.execute(jobs.update().where(jobs.c.id == job).values(result=new))
+        _drop_proposals(connection, person)
+
+
+def _drop_proposals(connection: sa.Connection, person: str) -> None:
+    """Remove proposals of a person, or about one: what is signed cannot be changed."""
+    held = connection.execute(sa.select(proposals.c.number, proposals.c.person, proposals.c.payload)).all()
+    about = [
+        row.number
+        for row in held
+        if person in (row.person, *(json.loads(row.payload).get(name) for name in ("analyst", "person")))
+    ]
+    gone = proposals.c.number.in_(about)
+    told = jobs.c.id.in_(sa.select(proposals.c.job).where(gone))
+    connection.execute(jobs.update().where(told).values(result="{}"))
+    connection.execute(proposals.delete().where(gone))

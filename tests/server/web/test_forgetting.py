@@ -22,7 +22,7 @@ from anonymaly.errors import AnswerForgotten, InputError
 from anonymaly.ledger.following import follow
 from anonymaly.questions.count.query import Count
 from anonymaly.server.backup import back_up
-from anonymaly.server.state import jobs, keys
+from anonymaly.server.state import jobs, keys, proposals
 from tests.server.web.served import COUNT, Served, serve, write_table
 
 REASON = "the study ended"
@@ -202,3 +202,18 @@ def test_what_is_to_be_forgotten_is_said_once_and_is_there(
     with pytest.raises(InputError) as caught:
         forget_command(tmp_path, REASON, **options, yes=True)
     assert caught.value.field == field
+
+
+def test_proposals_about_somebody_go_with_the_name(tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    with serve(tmp_path / "served", confirm=True) as served:
+        with served.client("owner") as client:
+            for analyst in ("ben", "dora"):
+                body = {"total": "1", "reason": "a study"}
+                client.put(f"/v1/tables/patients/grants/{analyst}", json=body).raise_for_status()
+        forget(served, "--person", "ben")
+        with served.state.read() as connection:
+            held = connection.execute(sa.select(proposals.c.payload)).scalars().all()
+            told = connection.execute(sa.select(jobs.c.result).where(jobs.c.kind == "grant")).scalars().all()
+        assert [json.loads(text)["analyst"] for text in held] == ["dora"]
+        assert not any("ben" in (text or "") for text in told)
