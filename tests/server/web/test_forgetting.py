@@ -208,12 +208,12 @@ def test_proposals_about_somebody_go_with_the_name(tmp_path: Path) -> None:
     (tmp_path / "served").mkdir()
     with serve(tmp_path / "served", confirm=True) as served:
         with served.client("owner") as client:
-            for analyst in ("ben", "dora"):
+            for analyst in ("carl", "dora"):
                 body = {"total": "1", "reason": "a study"}
                 client.put(f"/v1/tables/patients/grants/{analyst}", json=body).raise_for_status()
-        forget(served, "--person", "ben")
+        forget(served, "--person", "carl")
         with served.state.read() as connection:
             held = connection.execute(sa.select(proposals.c.payload)).scalars().all()
             told = connection.execute(sa.select(jobs.c.result).where(jobs.c.kind == "grant")).scalars().all()
         assert [json.loads(text)["analyst"] for text in held] == ["dora"]
-        assert not any("ben" in (text or "") for text in told)
+        assert not any("carl" in (text or "") for text in told)
