@@ -104,6 +104,24 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session.stop()
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A real browser: one for all tests that have it."""
+    if importlib.util.find_spec("playwright") is None:
+        pytest.skip("needs Playwright; install: pip install playwright axe-playwright-python")
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("needs Chromium; install: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        # Not in a sandbox, which root does not get; and it asks nobody else for anything.
+        quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+        browser = play.chromium.launch(executable_path=program, args=quiet)
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(params=["duckdb", "postgres", pytest.param("pyspark", marks=pytest.mark.spark)])
 def put(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Any], dict[str, Any]]:
     """On each engine: takes an Arrow table and returns where it is, as fields of a dataset."""

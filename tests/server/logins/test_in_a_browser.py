@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,21 +15,6 @@ from tests.server.web.served import serve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-
-@pytest.fixture
-def chromium() -> Iterator[Browser]:
-    if importlib.util.find_spec("playwright") is None:
-        pytest.skip("needs Playwright; install: pip install playwright")
-    place = shutil.which("chromium")
-    if place is None:
-        pytest.skip("needs Chromium; install: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=place, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
