@@ -39,7 +39,8 @@ def budget_page(visit: Visit) -> Shown:
 def raise_page(visit: Visit) -> Shown:
     """Ask for the new budget."""
     seen = seen_by(visit)
-    return Shown("raise.html", {"table": head_of(seen), "problem": None, "said": {}, "checked": None})
+    nothing = {"to": "", "reason": ""}
+    return Shown("raise.html", {"table": head_of(seen), "problem": None, "said": nothing, "checked": None})
 
 
 async def raise_form(visit: Visit) -> Outcome:
