@@ -148,7 +148,7 @@ class ServerConnection:
 
         With ``if_lost`` it is not sent again once it may have arrived.
         """
-        began, pause = time.monotonic(), FIRST_PAUSE_SECONDS
+        began, pause, restarts = time.monotonic(), FIRST_PAUSE_SECONDS, False
         while True:
             response: Any = None
             trouble, said = "", ""
@@ -169,8 +169,10 @@ class ServerConnection:
                 raise self._lost(str(response.status_code), if_lost)
             if response is not None and response.status_code not in _AGAIN:
                 return response
-            patience = PATIENCE_IF_LOST if self._reached else PATIENCE_AT_FIRST
-            if time.monotonic() - began + pause > (patience if response is None else PATIENCE_IF_BUSY):
+            restarts = restarts or (response is None and self._reached)
+            patience = PATIENCE_AT_FIRST if response is None else PATIENCE_IF_BUSY
+            # A server that begins anew answers before its tables are ready.
+            if time.monotonic() - began + pause > (PATIENCE_IF_LOST if restarts else patience):
                 break
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
