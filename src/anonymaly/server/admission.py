@@ -7,7 +7,6 @@ nothing but that, whatever they ask for; what a role may not do is not there for
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from fastapi.routing import APIRoute
@@ -49,14 +48,7 @@ class Admission:
         if caller is None:
             raise unauthorized()
         scope["state"]["caller"] = caller
-        wait = services.rates.take(caller.key.id)
-        if wait > 0:
-            raise Problem(
-                429,
-                f"at most {limits.rate} requests a second, and {limits.burst} at once",
-                next_step="Wait and try again.",
-                headers={"Retry-After": str(math.ceil(wait))},
-            )
+        services.rates.refuse_beyond(caller.key.id)
         if route is None:
             allowed = sorted(
                 method

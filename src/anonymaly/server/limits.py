@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import threading
 import time
@@ -53,6 +54,17 @@ class Rates:
         if len(self._known) > MOST_KEYS:
             self._known.popitem(last=False)
         return wait
+
+    def refuse_beyond(self, key: str) -> None:
+        """Take a token, or refuse the request."""
+        wait = self.take(key)
+        if wait > 0:
+            raise Problem(
+                429,
+                f"at most {self.rate} requests a second, and {self.burst} at once",
+                next_step="Wait and try again.",
+                headers={"Retry-After": str(math.ceil(wait))},
+            )
 
 
 Found = TypeVar("Found")

@@ -8,7 +8,6 @@ session is sent to the login, whatever they ask for; what a role may not see is 
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -76,7 +75,7 @@ class ConsoleGate:
             state["caller"] = session.caller
             if not as_json:
                 state["problem_page"] = partial(problem_page, session=session)
-            self._take_rate(session)
+            services.rates.refuse_beyond(session.caller.key.id)
         if page is None:
             raise _another_method(allowed) if _may(allowed, session) else unknown()
         state["template"] = page.path
@@ -137,17 +136,6 @@ class ConsoleGate:
             asked.append("ended=1")
         place = LOGIN + ("?" + "&".join(asked) if asked else "")
         return Response(status_code=303, headers={"Location": place, "Set-Cookie": self._sessions.taken()})
-
-    def _take_rate(self, session: ConsoleSession) -> None:
-        limits = self._services.settings.limits
-        wait = self._services.rates.take(session.caller.key.id)
-        if wait > 0:
-            raise Problem(
-                429,
-                f"at most {limits.rate} requests a second, and {limits.burst} at once",
-                next_step="Wait and try again.",
-                headers={"Retry-After": str(math.ceil(wait))},
-            )
 
     def _read_form(self, scope: Scope, body: bytes, session: ConsoleSession | None) -> Sent:
         refuse_other_types(scope)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.rules import AnomalyModel, Policy, Rule, SameContexts
+from anonymaly.promise.everyone import Everyone
 from anonymaly.promise.sensitive_records import SensitiveRecords
 from anonymaly.promise.sensitive_under_policy import SensitiveUnderPolicy
 
@@ -20,6 +21,17 @@ def in_words(name: str, rule: Rule, declared: Declaration) -> dict[str, str | No
     'Whoever has age >= 18 is not sensitive; everybody else is.'
     """
     return {"name": name, **_words(name, rule, declared)}
+
+
+def rules_in_words(declared: Declaration) -> list[dict[str, str | None]]:
+    """Say every rule of a table in words."""
+    return [in_words(name, rule, declared) for name, rule in declared.rules.items()]
+
+
+def promise_in_words(declared: Declaration) -> dict[str, str]:
+    """Say what every question promises that cites no rule."""
+    relation = Everyone(adjacency=declared.adjacency, rows=declared.unit_rows)
+    return {"protected": relation.protects(), "not_protected": relation.does_not_protect()}
 
 
 def _words(name: str, rule: Rule, declared: Declaration) -> dict[str, str | None]:

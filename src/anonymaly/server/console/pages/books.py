@@ -6,16 +6,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from anonymaly.promise.everyone import Everyone
 from anonymaly.server.bookkeeping import entries_of, verification_of
 from anonymaly.server.console.burn_down import burn_down, steps_of
 from anonymaly.server.console.entry_words import charges_of, entry_line
 from anonymaly.server.console.pages.grants import promised_by
-from anonymaly.server.console.rule_words import in_words
+from anonymaly.server.console.rule_words import promise_in_words, rules_in_words
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Shown, Visit
 from anonymaly.server.looking import statement_of
-from anonymaly.server.services import View
 
 LISTED = 50
 
@@ -51,7 +49,14 @@ def verification_page(visit: Visit) -> Shown:
 def rules_page(visit: Visit) -> Shown:
     """Show the rules in words, with whom they leave unprotected."""
     seen = seen_by(visit)
-    return Shown("rules.html", {"table": head_of(seen), "promise": _promise(seen), "rules": _rules(seen)})
+    return Shown(
+        "rules.html",
+        {
+            "table": head_of(seen),
+            "promise": promise_in_words(seen.table.declaration),
+            "rules": rules_in_words(seen.table.declaration),
+        },
+    )
 
 
 def full_statement_page(visit: Visit) -> Shown:
@@ -66,23 +71,12 @@ def full_statement_page(visit: Visit) -> Shown:
     data |= {
         "statement": statement_of(visit.services, visit.caller, name),
         "promised": promised_by(seen, visit.services.ledgers.grants(seen.table)),
-        "rules": _rules(seen),
-        "promise": _promise(seen),
+        "rules": rules_in_words(seen.table.declaration),
+        "promise": promise_in_words(seen.table.declaration),
         "head_of_chain": ledger.head().to_dict(),
         "begins": steps[0].time if steps else None,
     }
     return Shown("full_statement.html", data, pictures={"picture": burn_down(steps, data["at"])})
-
-
-def _rules(seen: View) -> list[dict[str, str | None]]:
-    declared = seen.table.declaration
-    return [in_words(name, rule, declared) for name, rule in declared.rules.items()]
-
-
-def _promise(seen: View) -> dict[str, str]:
-    declared = seen.table.declaration
-    relation = Everyone(adjacency=declared.adjacency, rows=declared.unit_rows)
-    return {"protected": relation.protects(), "not_protected": relation.does_not_protect()}
 
 
 def _part(visit: Visit, found: list[Any], name: str) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from anonymaly.ask.catalogue import load, origin, problem
 from anonymaly.ledger.terms import words_of
-from anonymaly.promise.everyone import Everyone
 from anonymaly.server.console.question_form import says
-from anonymaly.server.console.rule_words import in_words
+from anonymaly.server.console.rule_words import promise_in_words, rules_in_words
 from anonymaly.server.console.visit import ConsolePage, Shown, Visit
 from anonymaly.server.looking import table_of
 from anonymaly.server.services import View, view
@@ -25,8 +24,8 @@ def table_page(visit: Visit) -> Shown:
         {
             "table": found,
             "columns": _columns(seen),
-            "rules": _rules(seen),
-            "promise": _promise(seen),
+            "rules": rules_in_words(seen.table.declaration),
+            "promise": promise_in_words(seen.table.declaration),
             "terms": [] if own is None else words_of(own["terms"]),
             "questions": [_question(name, seen) for name in found["questions"]],
         },
@@ -40,18 +39,6 @@ def _columns(seen: View) -> list[dict[str, Any]]:
         {"name": name, "holds": domain.describe(), "role": roles.get(name)}
         for name, domain in declared.columns.items()
     ]
-
-
-def _rules(seen: View) -> list[dict[str, str | None]]:
-    declared = seen.table.declaration
-    return [in_words(name, rule, declared) for name, rule in declared.rules.items()]
-
-
-def _promise(seen: View) -> dict[str, str]:
-    """Say what every question promises that cites no rule."""
-    declared = seen.table.declaration
-    relation = Everyone(adjacency=declared.adjacency, rows=declared.unit_rows)
-    return {"protected": relation.protects(), "not_protected": relation.does_not_protect()}
 
 
 def _question(name: str, seen: View) -> dict[str, Any]:
