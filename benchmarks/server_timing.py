@@ -106,7 +106,13 @@ def processes(server: Server, slot: float, *, off: bool) -> Iterator[None]:
             ("worker", {"settings": worker.to_dict(), "name": f"worker {time.monotonic_ns()}"}),
             (
                 "web",
-                {"settings": web.to_dict(), "tls_cert": None, "tls_key": None, "socket": listening.fileno()},
+                {
+                    "settings": web.to_dict(),
+                    "tls_cert": None,
+                    "tls_key": None,
+                    "stop_seconds": 5,
+                    "socket": listening.fileno(),
+                },
             ),
         ):
             process = subprocess.Popen(

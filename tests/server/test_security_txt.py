@@ -51,7 +51,7 @@ def test_a_day_needs_no_quotes(tmp_path: Path) -> None:
 
 def test_the_server_shows_it_to_anyone(tmp_path: Path) -> None:
     with serve(tmp_path) as served, served.client(None) as client:
-        assert client.get("/.well-known/else.txt").status_code == 401
+        assert client.get("/.well-known/else.txt").status_code == 303  # to the login, as any page
         found = client.get("/.well-known/security.txt")
         assert found.headers["content-type"] == "text/plain; charset=utf-8"
         assert found.text.startswith(f"Contact: {CONTACT}\n")

@@ -175,13 +175,14 @@ class Supervisor:
 
     def _end_all(self, keepers: list[threading.Thread]) -> None:
         """End all: nothing new is taken, and what is under way has its time to end."""
-        with self._lock:
-            running = list(self._running.values())
-        for process in running:
-            process.send_signal(signal.SIGTERM)
         until = time.monotonic() + self.settings.stop_seconds
-        for keeper in keepers:
-            keeper.join(max(0.0, until - time.monotonic()))
+        for kind in ("web", "worker"):  # whoever waits for an answer still gets it from a worker
+            with self._lock:
+                running = [process for name, process in self._running.items() if name.startswith(kind)]
+            for process in running:
+                process.send_signal(signal.SIGTERM)
+            for keeper in (item for item in keepers if item.name.startswith(kind)):
+                keeper.join(max(0.0, until - time.monotonic()))
         with self._lock:
             late = list(self._running.values())
         for process in late:
