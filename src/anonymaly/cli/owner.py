@@ -121,10 +121,7 @@ def grant(
         known = owner.keys()
         if not any(item["person"] == analyst and item["revoked_at"] is None for item in known):
             warn(f"Nobody called {analyst} has a key: anonymaly owner key {url} {shlex.quote(analyst)}")
-    if as_json:
-        say_json(made)
-    else:
-        say(grant_in_words(made, table))
+    _say_grant(made, table, as_json)
 
 
 @app.command("revoke")
@@ -133,10 +130,7 @@ def revoke(url: Url, analyst: Analyst, reason: Reason, as_json: AsJson = False) 
     with administered(url) as owner, as_typed():
         made = owner.revoke(analyst, reason=reason)
         table = owner.table
-    if as_json:
-        say_json(made)
-    else:
-        say(grant_in_words(made, table))
+    _say_grant(made, table, as_json)
 
 
 @app.command("budget")
@@ -165,6 +159,13 @@ def resume(url: Url, reason: Reason, as_json: AsJson = False) -> None:
     with administered(url) as owner:
         account = owner.resume(reason=reason)
     _say_account(account, as_json)
+
+
+def _say_grant(made: dict[str, Any], table: str, as_json: bool) -> None:
+    if as_json:
+        say_json(made)
+    else:
+        say(grant_in_words(made, table))
 
 
 def _say_account(account: dict[str, Any], as_json: bool) -> None:

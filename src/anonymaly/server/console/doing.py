@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from anonymaly.errors import AnonymalyError
-from anonymaly.server.console.owner_forms import at_field
-from anonymaly.server.console.visit import Moved
+from anonymaly.server.console.owner_forms import at_field, read_body
+from anonymaly.server.console.visit import Moved, Visit
 from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.routes.owner import ReasonBody
 
 UNKNOWN = 404  # it stays the one page for all that is not there
 
@@ -22,6 +23,17 @@ async def attempt(job: Awaitable[dict[str, Any]]) -> tuple[dict[str, Any] | None
         return None, shown_problem(problem)
     except AnonymalyError as error:
         return None, shown_problem(of_error(error))
+
+
+async def attempt_for(
+    visit: Visit, do: Callable[[str], Awaitable[dict[str, Any]]]
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Attempt what is done for the reason that a form gives; without one, say that it is missing."""
+    try:
+        reason = read_body(ReasonBody, {"reason": visit.form.get("reason")}).reason
+    except Problem as wrong:
+        return None, shown_problem(wrong)
+    return await attempt(do(reason))
 
 
 def shown_problem(problem: Problem) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from anonymaly.errors import AnonymalyError
 from anonymaly.server import owning
 from anonymaly.server.bookkeeping import entries_of
 from anonymaly.server.console.burn_down import burn_down, steps_of
-from anonymaly.server.console.doing import attempt, moved, shown_problem
+from anonymaly.server.console.doing import attempt, attempt_for, moved, shown_problem
 from anonymaly.server.console.owner_forms import kept, read_body
 from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
 from anonymaly.server.problems import Problem, of_error
 from anonymaly.server.proposals import list_proposals
-from anonymaly.server.routes.owner import BudgetBody, ReasonBody, budget_of
+from anonymaly.server.routes.owner import BudgetBody, budget_of
 
 LISTED = 25
 DONE = {
@@ -81,14 +81,10 @@ async def resume_form(visit: Visit) -> Outcome:
 async def _change(visit: Visit, what: str) -> Outcome:
     table = visit.places["table"]
     await run_in_threadpool(seen_by, visit)
-    said, problem = None, None
-    try:
-        reason = read_body(ReasonBody, {"reason": visit.form.get("reason")}).reason
-    except Problem as wrong:
-        problem = shown_problem(wrong)
-    else:
-        change = owning.pause if what == "pause" else owning.resume
-        said, problem = await attempt(change(visit.services, visit.caller, table, reason))
+    change = owning.pause if what == "pause" else owning.resume
+    said, problem = await attempt_for(
+        visit, lambda reason: change(visit.services, visit.caller, table, reason)
+    )
     if said is not None:
         return moved(f"/tables/{segment(table)}/budget", said, f"{what}d")
     return await run_in_threadpool(_shown, visit, problem)

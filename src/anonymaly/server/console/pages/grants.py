@@ -14,7 +14,7 @@ from anonymaly.ledger.promised import Held, kept_for
 from anonymaly.ledger.records import Grant
 from anonymaly.ledger.terms import Terms, words_of
 from anonymaly.server import owning, shown
-from anonymaly.server.console.doing import attempt, moved, shown_problem
+from anonymaly.server.console.doing import attempt, attempt_for, moved, shown_problem
 from anonymaly.server.console.owner_forms import ALLOTTED, grant_data, kept, read_body
 from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
@@ -22,7 +22,6 @@ from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
 from anonymaly.server.problems import Problem, of_error
 from anonymaly.server.proposals import list_proposals
 from anonymaly.server.routes.grants import GrantBody, terms_of
-from anonymaly.server.routes.owner import ReasonBody
 from anonymaly.server.services import View
 
 EVERY = ("day", "week", "month", "year")
@@ -92,13 +91,9 @@ async def revoke_form(visit: Visit) -> Outcome:
     """Revoke a grant."""
     table, analyst = visit.places["table"], visit.places["analyst"]
     await run_in_threadpool(seen_by, visit)
-    said, problem = None, None
-    try:
-        reason = read_body(ReasonBody, {"reason": visit.form.get("reason")}).reason
-    except Problem as wrong:
-        problem = shown_problem(wrong)
-    else:
-        said, problem = await attempt(owning.revoke(visit.services, visit.caller, table, analyst, reason))
+    said, problem = await attempt_for(
+        visit, lambda reason: owning.revoke(visit.services, visit.caller, table, analyst, reason)
+    )
     if said is not None:
         return moved(f"/tables/{segment(table)}/grants", said, "revoked")
     return await run_in_threadpool(_revoking, visit, problem)
