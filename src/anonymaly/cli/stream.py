@@ -8,24 +8,25 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from anonymaly.cli.output import AsJson, say, say_json
-from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
+from anonymaly.cli.output import AsJson
 from anonymaly.core.extras import require
-from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     from anonymaly.stream.programs.config import LoadedConfig, Role
+    from anonymaly.stream.programs.inputs import Inputs
     from anonymaly.stream.programs.readings import Batch
-    from anonymaly.stream.protocol.sensor import Sensor
 
 # The programs are an extra. A command imports them when it runs, so that `--help` does not need it.
 
-EXAMPLE_WINDOWS = 100  # how many the example budget is enough for
+Form = Literal["csv", "line"]
+WhenSpent = Literal["stop", "wait"]
+Mqtt = Literal["3.1.1", "5"]
+Protocol = Literal["counting", "correction"]
 
 Config = Annotated[Path, typer.Option("--config", metavar="FILE", help="This party's own file.")]
 Lines = Annotated[bool, typer.Option("--json", help="Print one JSON document in each line instead of text.")]
@@ -45,6 +46,14 @@ def init(
     sensor: Annotated[
         list[str] | None, typer.Option("--sensor", metavar="NAME", help="A sensor; repeat for more.")
     ] = None,
+    sensors: Annotated[
+        int | None,
+        typer.Option("--sensors", min=1, metavar="N", help="So many sensors, named by numbers, instead."),
+    ] = None,
+    protocol: Annotated[
+        Protocol | None,
+        typer.Option("--protocol", help="Counting if not given; or what the declaration names."),
+    ] = None,
     declaration: Annotated[
         Path | None,
         typer.Option("--declaration", metavar="FILE", help="What is public about the readings, as YAML."),
@@ -55,57 +64,65 @@ def init(
     host: Annotated[str, typer.Option("--host", help="Where the broker will be.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The broker's port.")] = 1883,
     prefix: Annotated[str, typer.Option("--prefix", help="What all topics begin with.")] = "anonymaly",
+    tls: Annotated[
+        bool | None,
+        typer.Option("--tls/--no-tls", help="Write certificates; if not given, for other machines' brokers."),
+    ] = None,
+    mqtt: Annotated[
+        Mqtt, typer.Option("--mqtt", help="The version of MQTT; 3.1.1 for the small broker.")
+    ] = "5",
     force: Annotated[bool, typer.Option("--force", help="Overwrite, keys included.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write keys, one folder for each party, and an example configuration of Mosquitto."""
-    from anonymaly.stream.programs.config import ADVICE  # noqa: PLC0415
-    from anonymaly.stream.programs.setup import BROKER, example_declaration, set_up  # noqa: PLC0415
-    from anonymaly.stream.protocol.declaration import StreamDeclaration  # noqa: PLC0415
-    from anonymaly.stream.protocol.promise import StreamPromise  # noqa: PLC0415
+    from anonymaly.cli.stream_init import write_folders  # noqa: PLC0415
 
-    given = example_declaration()
-    if declaration is not None:
-        given = StreamDeclaration.read(read_yaml(declaration, ADVICE))
-    limit = budget or to_text(EXAMPLE_WINDOWS * given.cost_of(given.window))
-    names = sensor or ["room-1"]
-    written = set_up(
-        folder, names, given, budget=limit, host=host, port=port, prefix=prefix, force=force
+    write_folders(
+        folder, protocol, sensor or [], sensors, declaration, budget, as_json,
+        host=host, port=port, prefix=prefix, tls=tls, mqtt=mqtt, force=force,
     )  # fmt: skip
-    if as_json:
-        say_json({"written": [str(path) for path in written], "sensors": names, "budget": limit})
-        return
-    say(f"Wrote {len(written)} files to {folder}: one folder for each party, and {BROKER} for Mosquitto.")
-    if declaration is None:
-        say("The readings that they declare are an example; give your own with --declaration FILE.")
-    if budget is None:
-        say(f"Each sensor may spend epsilon={limit}, which is enough for {EXAMPLE_WINDOWS} windows.")
-    say(StreamPromise(given, to_nano(limit, largest=LARGEST_TOTAL) // given.cost_of(1)).summary())
-    say("Move each party's folder to its own machine, and have the two servers run by different people.")
 
 
 @app.command("sensor")
 def sensor(
     config: Config,
     source: Annotated[
-        str, typer.Option("--input", metavar="FILE", help="A CSV file, or - for lines on standard input.")
+        str, typer.Option("--input", metavar="FILE", help="A file, or - for lines on standard input.")
     ] = "-",
+    form: Annotated[
+        Form | None,
+        typer.Option("--format", help="CSV or InfluxDB's line protocol; by the first line if not given."),
+    ] = None,
+    resume: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--new",
+            help="Whether a file goes on where readings were sent, or is new, where that cannot be known.",
+        ),
+    ] = None,
     batch: Annotated[
         int | None, typer.Option("--batch", min=1, help="Readings sent at a time; a window if not given.")
     ] = None,
+    when_spent: Annotated[
+        WhenSpent, typer.Option("--when-spent", help="Stop when the budget is spent, or wait for more.")
+    ] = "stop",
     lines: Lines = False,
 ) -> None:
-    """Perturb readings and send them until there are none left or the budget is spent."""
+    """Hide readings and send them until there are none left or the budget is spent."""
+    from anonymaly.cli.stream_pool import run_pool_sensor  # noqa: PLC0415
     from anonymaly.stream.programs.program import run_sensor  # noqa: PLC0415
-    from anonymaly.stream.programs.readings import in_batches, read_file, read_lines  # noqa: PLC0415
 
-    def batches(party: Sensor) -> Iterator[Batch]:
-        if source != "-":
-            return read_file(source, party, batch)
-        lines_in = read_lines(sys.stdin, party.declaration.names)
-        return in_batches(lines_in, batch or party.declaration.window)
+    def batches(inputs: Inputs) -> Iterator[Batch]:
+        if source == "-":
+            return inputs.from_pipe(sys.stdin, form=form)
+        return inputs.from_file(source, resume=resume, form=form)
 
-    run_sensor(_load(config, "sensor"), _printer(lines, _say_sensor), batches)
+    loaded = load_party(config, "sensor")
+    if run_pool_sensor(loaded, source, form, lines):
+        return
+    run_sensor(
+        loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait"
+    )  # fmt: skip
 
 
 @app.command("detector")
@@ -113,7 +130,7 @@ def detector(config: Config, lines: Lines = False) -> None:
     """Find suspects among perturbed readings, until stopped."""
     from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
 
-    run_server(_load(config, "detector"), _printer(lines, _say_suspects))
+    run_server(load_party(config, "detector"), printer(lines, _say_suspects))
 
 
 @app.command("corrector")
@@ -121,7 +138,7 @@ def corrector(config: Config, lines: Lines = False) -> None:
     """Correct the suspects by how far readings were moved, until stopped."""
     from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
 
-    run_server(_load(config, "corrector"), _printer(lines, _say_verdict))
+    run_server(load_party(config, "corrector"), printer(lines, _say_verdict))
 
 
 @app.command("owner")
@@ -134,9 +151,13 @@ def owner(
     lines: Lines = False,
 ) -> None:
     """Print verdicts, those of earlier runs first, until stopped."""
+    from anonymaly.cli.stream_pool import run_owner_of_pool  # noqa: PLC0415
     from anonymaly.stream.programs.program import run_owner  # noqa: PLC0415
 
-    run_owner(_load(config, "owner"), _printer(lines, _say_verdict), after=after, until=until)
+    loaded = load_party(config, "owner")
+    if run_owner_of_pool(loaded, after, until, lines):
+        return
+    run_owner(loaded, printer(lines, _say_verdict), after=after, until=until)
 
 
 @app.command("broker")
@@ -144,18 +165,25 @@ def broker(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `stream init` wrote.")],
 ) -> None:
     """Run a small broker on this machine, to try a stream without Mosquitto; it forgets when it ends."""
-    from anonymaly.stream.programs.setup import BROKER  # noqa: PLC0415
+    from anonymaly.stream.programs.register import BROKER  # noqa: PLC0415
 
     small_broker()(folder / BROKER)
 
 
 @app.command("demo")
-def demo(as_json: AsJson = False) -> None:
+def demo(
+    protocol: Annotated[Protocol, typer.Option("--protocol", help="Which protocol to show.")] = "counting",
+    as_json: AsJson = False,
+) -> None:
     """Run all parties and a broker on this machine for a few windows."""
-    from anonymaly.cli.stream_demo import run_demo  # noqa: PLC0415
-
     small_broker()
-    run_demo(as_json)
+    from anonymaly.cli.stream_demo import run_demo  # noqa: PLC0415
+    from anonymaly.cli.stream_demo_correction import run_correction_demo  # noqa: PLC0415
+
+    if protocol == "counting":
+        run_demo(as_json)
+    else:
+        run_correction_demo(as_json)
 
 
 def small_broker() -> Callable[[Path], None]:
@@ -166,15 +194,17 @@ def small_broker() -> Callable[[Path], None]:
     return run_broker
 
 
-def _load(path: Path, role: Role) -> LoadedConfig:
-    from anonymaly.stream.programs.config import PartyConfig  # noqa: PLC0415
+def load_party(path: Path, role: Role | Literal["counter"]) -> LoadedConfig:
+    """Read a party's file, if it is that role's, and have the party log to standard error."""
+    from anonymaly.stream.programs.pool_config import load_config  # noqa: PLC0415
 
-    loaded = PartyConfig.load(path)
-    if loaded.config.party != role:
+    loaded = load_config(path)
+    found = loaded.config.party.partition("-")[0]  # one command runs either counter
+    if found != role:
         raise InputError(
             f"{path} is the file of {loaded.config.address}",
             field="config",
-            next_step=f"Give the {role}'s, or run: anonymaly stream {loaded.config.party}",
+            next_step=f"Give the {role}'s, or run: anonymaly stream {found}",
         )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
@@ -184,7 +214,9 @@ def _load(path: Path, role: Role) -> LoadedConfig:
     return loaded
 
 
-def _printer(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
+def printer(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], None]:
+    """Return what prints events: as JSON, or in words."""
+
     def print_event(event: dict[str, Any]) -> None:
         print(json.dumps(event) if lines else words(event), flush=True)
 
@@ -196,6 +228,7 @@ def _say_sensor(event: dict[str, Any]) -> str:
         f"{event['sensor']}: {event['readings']:,} readings {event['event']}, "
         f"epsilon {event['spent']:g} spent, {event['remaining']:g} left, "
         f"{event['unacknowledged']} messages on their way"
+        + (f", {event['beyond']:,} readings beyond their ranges" if event["beyond"] else "")
     )
 
 
@@ -208,6 +241,10 @@ def _say_suspects(event: dict[str, Any]) -> str:
 
 def _say_verdict(event: dict[str, Any]) -> str:
     about = f"{event['sensor']}, window {event['window']}"
+    if event["event"] == "alarm":
+        return f"ALARM: {about}: as {event['reporter']} has seen, it {event['says']}"
+    if not event["complete"] and not event["readings"]:
+        return f"{about}: given up by the owner; nothing was judged"
     if not event["complete"]:
         return f"{about}: the servers received windows of different length; nothing can be judged"
     text = (

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which readings are faults, without seeing the readings? Sensors perturb; two servers find the outliers.
+"""Which readings are faults, without seeing the readings? Two servers find out together, and see none.
 
-``protocol`` holds the four parties and their messages, ``programs`` what runs them over MQTT.
+``counting`` pools the readings of many sensors: both servers count in secret what is usual. ``protocol``
+holds what both protocols share, and ``correction``, which perturbs the readings of each sensor by itself.
+``programs`` run the parties over MQTT.
 """
 
+from anonymaly.stream.counting.counter import PoolCounter
+from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
+from anonymaly.stream.counting.owner import PoolJudgement, PoolOwner
+from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.protocol.corrector import Corrector
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.detector import StreamDetector
@@ -13,14 +19,20 @@ from anonymaly.stream.protocol.owner import Judgement, Owner
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.sensor import Sensor
 from anonymaly.stream.protocol.suggest import suggest
+from anonymaly.stream.protocol.windows import PooledWindows
 
-# The short public names; inside the package a declaration and a detector are also something else.
+# The short public names; inside the package these words are also something else.
+Counter = PoolCounter
 Declaration = StreamDeclaration
 Detector = StreamDetector
 
 __all__ = [
     "Column",
     "Corrector",
+    "CountedColumn",
+    "Counter",
+    "CountingDeclaration",
+    "CountingSensor",
     "Declaration",
     "Detector",
     "Judgement",
@@ -29,9 +41,17 @@ __all__ = [
     "Outgoing",
     "Owner",
     "Party",
+    "PoolCounter",
+    "PoolJudgement",
+    "PoolOwner",
+    "PooledWindows",
     "Sensor",
     "StreamDeclaration",
     "StreamDetector",
     "read_message",
     "suggest",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from anonymaly.stream.programs.broker import run_broker
 from anonymaly.stream.programs.carrier import Carrier, Watcher, end
-from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
+from anonymaly.stream.programs.config import LoadedConfig
 from anonymaly.stream.programs.connection import Connection
-from anonymaly.stream.programs.setup import BROKER, CONFIG, set_up
+from anonymaly.stream.programs.pool_config import load_config
+from anonymaly.stream.programs.register import BROKER, CONFIG
+from anonymaly.stream.programs.setup import set_up
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.owner import Owner
@@ -34,7 +36,7 @@ def prepare(
 
 
 def load(folder: Path, party: str) -> LoadedConfig:
-    return PartyConfig.load(folder / party / CONFIG)
+    return load_config(folder / party / CONFIG)
 
 
 @asynccontextmanager

@@ -198,6 +198,23 @@ def test_what_one_party_publishes_never_stops_another(
     assert len(complaints) == len(set(complaints)) <= 11, "each reason is told of once"
 
 
+def test_names_that_a_broker_makes_up_are_not_logged(
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    prepare(tmp_path, port, ROOM)
+
+    async def run() -> None:
+        connection = load(tmp_path, "detector").make_connection()
+        for number in range(50):
+            topic = f"anonymaly/detector/from/invented-{number}"
+            connection._take(aiomqtt.Message(topic, b"\2\3abc\3def", 1, False, 1, None))
+
+    with caplog.at_level("WARNING", "anonymaly.stream"):
+        asyncio.run(run())
+    assert "invented" not in caplog.text
+    assert len(caplog.records) == 1
+
+
 def test_what_the_version_before_left_at_the_broker_is_refused_and_what_it_left_in_a_journal_arrives(
     tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -49,8 +49,18 @@ def test_what_has_no_room_comes_before_what_is_newer() -> None:
     assert _windows(outbox.add(_messages(3, 4), now=0)) == [4], "3 is on its way"
 
 
-@pytest.mark.parametrize("path", sorted(Path(anonymaly.stream.__file__).parent.rglob("*.py")), ids=str)
-def test_no_decision_of_a_stream_depends_on_the_date(path: Path) -> None:
+STREAM = Path(anonymaly.stream.__file__).parent
+# A pool has windows by time: a reading without a time is of now, and counters close windows by the clock.
+# What `stream init` writes begins today.
+BY_THE_CLOCK = {"counting/sensor.py", "programs/pool_program.py", "programs/pool_setup.py"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(STREAM.rglob("*.py")) if str(path.relative_to(STREAM)) not in BY_THE_CLOCK],
+    ids=lambda path: str(path.relative_to(STREAM)),
+)
+def test_no_other_decision_of_a_stream_depends_on_the_date(path: Path) -> None:
     names = {
         ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)
     }

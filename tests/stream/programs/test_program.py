@@ -3,46 +3,32 @@
 
 from __future__ import annotations
 
-import io
 import json
+import signal
+import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from anonymaly.cli.main import run as run_program
+from anonymaly.stream.programs.config import PartyConfig
 from anonymaly.stream.programs.processes import READINGS, Processes
 from anonymaly.stream.programs.readings import read_lines
+from tests.stream.programs.conftest import Run
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    def run(*arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:
-        monkeypatch.setattr(sys, "argv", ["anonymaly", "stream", *arguments])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(input))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            run_program()
-        printed = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, int(end.value.code or 0), printed.out, printed.err)
-
-    return run
+CORRECTION = ("--protocol", "correction")
 
 
 def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path: Path, port: int) -> None:
     """Sensor and owner as commands; the servers and the broker beside them."""
-    made = run("init", "rooms", "--port", str(port), "--budget", "200", "--json")
+    made = run(
+        "init", "rooms", *CORRECTION, "--port", str(port), "--budget", "200", "--mqtt", "3.1.1", "--json"
+    )
     assert made.returncode == 0
     assert json.loads(made.stdout)["sensors"] == ["room-1"]
-    again = run("init", "rooms", "--port", str(port))
+    again = run("init", "rooms", *CORRECTION, "--port", str(port))
     assert again.returncode == 2
     assert "--force" in again.stderr
     config = "rooms/sensor-room-1/config.yaml"
@@ -76,15 +62,93 @@ def test_from_init_to_a_verdict_and_to_the_end_of_the_budget(run: Run, tmp_path:
         assert run("owner", "--config", "rooms/owner/config.yaml", "--until", "3").returncode == 0
 
 
+def test_init_without_a_declaration_writes_a_pool_and_says_what_it_costs_and_needs(
+    run: Run, tmp_path: Path
+) -> None:
+    said = " ".join(run("init", "rooms", "--sensors", "120").stdout.split())
+    assert "one folder for each of 120 sensors, two counters and the owner" in said
+    assert "ε = 0.5 in one window of 96, and nothing in others: ε = 0.5 a day and 182.5 a year" in said
+    assert "enough for 100 counted windows: 100.0 days" in said
+    assert "fewer than 100 sensors is neither counted nor judged, and about 63 readings must lie" in said
+    config = yaml.safe_load((tmp_path / "rooms/sensor-unit-001/config.yaml").read_text())
+    assert (config["pool"]["protocol"], config["broker"]["mqtt"]) == ("counting", "5")
+    few = run("init", "few", "--sensor", "room-1")
+    assert few.returncode == 2
+    assert "a window needs at least 100" in few.stderr
+    assert "--protocol correction" in " ".join(few.stderr.split())
+    assert run("init", "few", "--sensor", "room-1", "--sensors", "100").returncode == 2
+    # Of too few sensors nothing can be usual, whatever the declaration allows.
+    declared = config["pool"] | {"windows": config["pool"]["windows"] | {"least_sensors": 20}}
+    (tmp_path / "pool.yaml").write_text(yaml.safe_dump(declared))
+    assert "nothing will be usual" in run("init", "small", "--declaration", "pool.yaml").stdout
+    shown = run("init", "other", "--declaration", "pool.yaml", "--protocol", "correction", "--json")
+    assert "the declaration names counting" in json.loads(shown.stdout)["problem"]
+
+
 def test_init_says_what_readings_lose_and_what_averages_out(run: Run) -> None:
-    said = " ".join(run("init", "rooms", "--budget", "200").stdout.split())
+    said = " ".join(run("init", "rooms", *CORRECTION, "--budget", "200").stdout.split())
     assert "A reading loses at most ε = 5, and 40 of one person ε = 200." in said
     assert "Sent 1,000 times it is known" in said
     assert "to the corrector, its distance from the centre within" in said
+    assert "the detector's guess which one was sent is right in at most 99.4 of 100 cases" in said
+    assert "enough for 40 readings of a sensor: at one a minute, 0.0 days" in said
+
+
+def test_init_writes_certificates_for_a_broker_elsewhere_and_says_who_keeps_the_authority(
+    run: Run, tmp_path: Path
+) -> None:
+    assert "authority" in run("init", "far", "--host", "broker.example.org", "--port", "8883").stdout
+    written = {str(path.relative_to(tmp_path / "far")) for path in (tmp_path / "far").rglob("*.crt")}
+    assert {"authority/ca.crt", "broker/server.crt", "owner/client.crt", "counter-2/client.crt"} <= written
+    assert "sensor-unit-100/client.crt" in written
+    config = (tmp_path / "far/broker/mosquitto.conf").read_text()
+    assert "listener 8883\n" in config
+    assert "require_certificate true" in config
+    assert not json.loads(run("init", "near", "--json").stdout)["tls"]
+    assert "listener 1883 127.0.0.1\n" in (tmp_path / "near/broker/mosquitto.conf").read_text()
+    for path in (tmp_path / "far").rglob("*"):
+        assert path.is_dir() or stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_a_sensor_without_a_broker_spends_nothing_and_ends_when_it_is_told_to(
+    run: Run, tmp_path: Path, port: int
+) -> None:
+    run("init", "rooms", *CORRECTION, "--port", str(port))
+    config = "rooms/sensor-room-1/config.yaml"
+    program = subprocess.Popen(
+        [sys.executable, "-m", "anonymaly", "stream", "sensor", "--config", config],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert program.stdin is not None
+    assert program.stderr is not None
+    program.stdin.write("20\n" * 100)
+    program.stdin.flush()
+    assert any("waiting for the broker" in line for line in program.stderr)
+    program.send_signal(signal.SIGTERM)
+    program.communicate()
+    assert program.returncode == 0
+    shown = json.loads(run("budget", "--config", config, "--more", "1", "--reason", "x", "--json").stdout)
+    assert (shown["spent"], shown["budget"]) == ("0", "8000")
+
+
+def test_the_ledger_command_takes_a_sensors_file(run: Run, tmp_path: Path) -> None:
+    run("init", "rooms", *CORRECTION, "--budget", "8000")
+    with PartyConfig.load(tmp_path / "rooms/sensor-room-1/config.yaml").make_sensor() as sensor:
+        sensor.send([20.0] * 10)
+    config = "rooms/sensor-room-1/config.yaml"
+    raised = run(config, "--raise-budget", "9000", "--verify", "--json", group="ledger")
+    assert raised.returncode == 0, raised.stderr
+    shown = json.loads(raised.stdout)
+    assert shown["verification"]["ok"]
+    assert "verified" in run(config, "--verify", group="ledger").stdout
+    assert run(config, "--new-secret", group="ledger").returncode == 2
+    assert "has no ledger" in run("rooms/owner/config.yaml", group="ledger").stderr
+    with PartyConfig.load(tmp_path / "rooms/sensor-room-1/config.yaml").make_sensor() as sensor:
+        assert (sensor.spent, sensor.remaining) == (50, 8950)
 
 
 def test_a_party_takes_no_other_partys_file(run: Run) -> None:
-    run("init", "rooms")
+    run("init", "rooms", *CORRECTION)
     refused = run("corrector", "--config", "rooms/detector/config.yaml")
     assert refused.returncode == 2
     assert "is the file of detector" in refused.stderr
@@ -92,7 +156,7 @@ def test_a_party_takes_no_other_partys_file(run: Run) -> None:
 
 
 def test_both_shares_are_refused_with_exit_code_one(run: Run, tmp_path: Path) -> None:
-    run("init", "rooms")
+    run("init", "rooms", *CORRECTION)
     stolen = (tmp_path / "rooms/corrector/private.key").read_bytes()
     (tmp_path / "rooms/detector/private.key").write_bytes(stolen)
     refused = run("detector", "--config", "rooms/detector/config.yaml", "--json")
@@ -118,8 +182,18 @@ def test_a_declaration_of_ones_own_reaches_every_party(run: Run, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_the_demonstration_tells_of_every_window(run: Run) -> None:
+def test_the_demonstration_finds_the_planted_faults_and_tells_of_every_window(run: Run) -> None:
     shown = run("demo", "--json")
+    assert shown.returncode == 0, shown.stderr
+    told = json.loads(shown.stdout)
+    assert (told["windows"], told["readings"], told["epsilon"]["spent_by_a_sensor"]) == (6, 360, 1)
+    # The noise hides them once in about 5,000 runs.
+    assert (told["judged"], told["recall"]) == (6, 1.0)
+
+
+@pytest.mark.slow
+def test_the_demonstration_of_correction_tells_of_every_window(run: Run) -> None:
+    shown = run("demo", "--protocol", "correction", "--json")
     assert shown.returncode == 0, shown.stderr
     sensors = json.loads(shown.stdout)["sensors"]
     assert {name: (facts["windows"], facts["spent"]) for name, facts in sensors.items()} == {
@@ -141,4 +215,4 @@ def test_the_demonstration_tells_of_every_window(run: Run) -> None:
 def test_lines_become_readings_or_are_left_out(
     lines: list[str], columns: list[str], readings: list[tuple[float, ...]]
 ) -> None:
-    assert list(read_lines(lines, columns)) == readings
+    assert [reading.values for reading in read_lines(lines, columns)] == readings

@@ -52,7 +52,7 @@ def any_message(draw: st.DrawFn) -> Message:
         Verdict(*head, *sets, complete=draw(st.booleans())),
         MessageReceipt(
             *head,
-            draw(st.sampled_from([kind for kind in KINDS.values() if kind is not MessageReceipt])),
+            draw(st.sampled_from([kind for kind in KINDS.values() if not issubclass(kind, MessageReceipt)])),
             draw(parts),
         ),
     ]
@@ -176,3 +176,10 @@ def test_the_length_of_a_message_says_nothing_of_its_sets() -> None:
 def test_names_that_topics_or_files_could_misread_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="letters"):
         encoding.read_name(name)
+
+
+def test_no_two_kinds_of_messages_have_the_same_code() -> None:
+    with pytest.raises(TypeError, match="Other and Readings have the same code"):
+
+        class Other(Message, code=Readings.code, body=()):
+            pass

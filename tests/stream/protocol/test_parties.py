@@ -190,19 +190,6 @@ def test_a_replayed_message_is_acknowledged_and_has_no_effect(tmp_path: Path) ->
     close(parties)
 
 
-def test_a_second_version_of_a_batch_is_ignored(tmp_path: Path) -> None:
-    detector = Detector({"room-1": ROOM}, tmp_path / "detector")
-    first = Readings("room-1", 0, np.full((5, 1), 100), 0)
-    other = Readings("room-1", 0, np.full((5, 1), 900), 0)
-    rest = Readings("room-1", 0, np.full((5, 1), 100), 1, last=True)
-    assert [type(item.message) for item in detector.handle(first)] == [MessageReceipt]
-    assert [type(item.message) for item in detector.handle(other)] == [MessageReceipt]
-    _, suspects = detector.handle(rest)
-    assert isinstance(suspects.message, Suspects)
-    assert not suspects.message.members.any()
-    detector.close()
-
-
 def test_the_sensor_stops_when_its_budget_is_spent_and_says_so(tmp_path: Path) -> None:
     with Sensor("room-1", ROOM, journal=tmp_path / "j", ledger=tmp_path / "l", budget=25) as sensor:
         assert sensor.send(readings(10))

@@ -14,7 +14,8 @@ import pytest
 from anonymaly.errors import LedgerError
 from anonymaly.ledger import Ledger
 from anonymaly.stream import Sensor
-from anonymaly.stream.protocol.journal import Journal, _journals
+from anonymaly.stream.protocol.journal import Journal
+from anonymaly.stream.protocol.journal_file import _journals
 from anonymaly.stream.protocol.messages import Readings
 from tests.children import born_while_another_opens, in_child
 from tests.stream.protocol.parties import ROOM

@@ -182,20 +182,20 @@ class _HalfTheWidth(Column):
 
 
 class _OneIsEnough(Corrector):
-    def _split(self, sensor: str, shifts: Integers, suspects: Booleans) -> Split:
+    def _split(self, sensor: str, window: int, shifts: Integers, suspects: Booleans) -> Split:
         return split_suspects(shifts, suspects, self.streams[sensor].gap, 1)
 
 
 class _FewAreDivided(Corrector):
     """Tells the detector nothing of few suspects, and the owner which of them hardly moved."""
 
-    def _split(self, sensor: str, shifts: Integers, suspects: Booleans) -> Split:
-        least = super()._split(sensor, shifts, suspects).least
+    def _split(self, sensor: str, window: int, shifts: Integers, suspects: Booleans) -> Split:
+        least = super()._split(sensor, window, shifts, suspects).least
         return Split(split_suspects(shifts, suspects).confirmed, least)
 
 
 class _OneTooFew(Corrector):
-    def _split(self, sensor: str, shifts: Integers, suspects: Booleans) -> Split:
+    def _split(self, sensor: str, window: int, shifts: Integers, suspects: Booleans) -> Split:
         return split_suspects(shifts, suspects, self.streams[sensor].gap, LEAST - 1)
 
 

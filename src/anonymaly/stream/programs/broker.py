@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from amqtt.broker import Broker
 from amqtt.contexts import Action, BaseContext, BrokerConfig, ListenerConfig
@@ -83,7 +84,7 @@ async def _serve(folder: Path, listening: Callable[[], object] | None) -> None:
     plugins = {"Passwords": "passwords", "Access": "access"}
     broker = Broker(
         BrokerConfig(
-            listeners={"default": ListenerConfig(bind=f"127.0.0.1:{port_of(folder)}")},
+            listeners={"default": ListenerConfig(bind=f"127.0.0.1:{port_of(folder)}", **_tls(folder))},
             plugins={f"{__name__}.{name}": {"path": str(folder / file)} for name, file in plugins.items()},
         )
     )
@@ -91,6 +92,13 @@ async def _serve(folder: Path, listening: Callable[[], object] | None) -> None:
     if listening is not None:
         listening()
     await asyncio.Event().wait()
+
+
+def _tls(folder: Path) -> dict[str, Any]:
+    """Return the broker's certificate, if it has one; it asks for none."""
+    if not (folder / "server.crt").exists():
+        return {}
+    return {"ssl": True, "certfile": folder / "server.crt", "keyfile": folder / "server.key"}
 
 
 def port_of(folder: Path) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -12,7 +13,8 @@ from typing import Any, TypeVar
 from anonymaly.errors import InputError
 from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.outbox import Outbox
-from anonymaly.stream.protocol.messages import Message, MessageReceipt, Readings, Shifts
+from anonymaly.stream.protocol.messages import Message, MessageReceipt
+from anonymaly.stream.protocol.notices import Alarm
 from anonymaly.stream.protocol.parties import Outgoing, Party
 
 MOST_SENT = 128  # messages whose receipts one party waits for at a time
@@ -21,6 +23,7 @@ MOST_QUEUED = 64  # messages about to be handed to the broker
 LONGEST_HAND_OVER = 2.0  # seconds
 PUBLISHERS = 8  # handed over at the same time, so that one slow acknowledgement delays no other
 
+logger = logging.getLogger("anonymaly.stream")
 Result = TypeVar("Result")
 Watcher = Callable[[Message, list[Outgoing]], object]
 
@@ -97,6 +100,7 @@ class Carrier:
                 self.connection.drop(message.sender, problem)
                 continue
             await self.send(outgoing)
+            self._tell_of_alarms(message, outgoing)
             if isinstance(message, MessageReceipt):
                 self._outbox.confirm(message)
                 self._receipt_came.set()
@@ -107,13 +111,20 @@ class Carrier:
 
     def _handle(self, message: Message) -> list[Outgoing]:
         # A recipient that is away for long must not fill the disk; windows that were begun are finished.
-        if isinstance(message, Readings | Shifts) and self.party.waiting >= MOST_KEPT:
+        if message.sender.startswith("sensor/") and self.party.waiting >= MOST_KEPT:
             raise InputError(
                 f"came when {MOST_KEPT} messages had no receipt",
                 field="message",
                 next_step="Nothing is lost: its sender sends it again.",
             )
         return self.party.handle(message)
+
+    def _tell_of_alarms(self, message: Message, outgoing: list[Outgoing]) -> None:
+        for found in (message, *(item.message for item in outgoing)):
+            # What this party noticed itself, and what the owner is told.
+            if isinstance(found, Alarm) and self.party.address in (found.reporter, found.recipient):
+                about = (self.party.address, found.sensor, found.window, found.reason.words)
+                logger.warning("%s: ALARM: sensor/%s, window %d: it %s", *about)
 
     async def _catch_up(self) -> None:
         unsettled = [item.message for item in await self.call(self.party.resume)]

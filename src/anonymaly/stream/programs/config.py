@@ -7,6 +7,7 @@ and the topics follow from the role. A file that gives a party more is refused w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,8 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError, Refused
-from anonymaly.stream.programs.connection import BrokerAddress, Connection
+from anonymaly.stream.programs.client import BrokerAddress, Version
+from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.keys import (
     LARGEST_FILE,
     parse_key,
@@ -53,6 +55,21 @@ class BrokerEntry(Value):
     """What all topics begin with: letters, digits, dashes and underscores, divided by slashes."""
     tls: StrictStr | None = None
     """The file with the certificates that vouch for the broker; without it there is no TLS."""
+    certificate: StrictStr | None = None
+    """The file with the party's own certificate, for a broker that asks for it."""
+    certificate_key: StrictStr | None = None
+    """The file with the key of the party's certificate."""
+    mqtt: Version = "3.1.1"
+    """The version of MQTT: "5" says, too, what the broker refuses to take."""
+
+
+class EarlierStream(Value):
+    """What was declared of a sensor before."""
+
+    until: StrictInt = Field(ge=1)
+    """The first window of which it holds no more."""
+    declared: StreamDeclaration
+    """What was declared."""
 
 
 class PartyConfig(Value):
@@ -86,6 +103,10 @@ class PartyConfig(Value):
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
     """A file elsewhere that shows whether a sensor's ledger was set back."""
+    retired: list[StrictStr] = Field(default_factory=list)
+    """Sensors among the streams that send no more, and whose keys nobody has."""
+    earlier: dict[str, list[EarlierStream]] = Field(default_factory=dict)
+    """What was declared of sensors before, up to which window."""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -115,19 +136,13 @@ class PartyConfig(Value):
         for name in self.streams:
             read_name(name, "streams")
         self._check_role()
-        expected = peers_of(self.party, list(self.streams), self.name)
-        if sorted(self.peers) != expected:
+        active = [name for name in self.streams if name not in self.retired]
+        expected = peers_of(self.party, active, self.name)
+        check_peers(self.peers, expected, self.party)
+        if (self.broker.certificate is None) != (self.broker.certificate_key is None):
             raise InputError(
-                f"must be exactly those that a {self.party} talks to: {', '.join(expected)}",
-                field="peers",
-                next_step="Leave the others out: what a party need not know it should not hold.",
+                "goes with certificate_key", field="broker.certificate", next_step="Give both, or neither."
             )
-        keys: dict[bytes, str] = {}
-        for peer, text in self.peers.items():
-            public = read_public(text, field=f"peers.{peer}").public_bytes_raw()
-            if public in keys:
-                raise both_shares(f"{keys[public]} and {peer} have the same key", "peers")
-            keys[public] = peer
         if self.broker.username != self.address:
             raise both_shares(
                 f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
@@ -165,6 +180,7 @@ class LoadedConfig:
         config.check()
         self.config = config
         self.folder = folder
+        self.when_connected: Callable[[], object] = lambda: None  # called once the party's program is
         self.key = read_key(folder / config.key)
         self._check_keys()
 
@@ -175,21 +191,36 @@ class LoadedConfig:
             return self.make_sensor()
         if config.party == "owner":
             return Owner(config.streams, journal)
-        return (StreamDetector if config.party == "detector" else Corrector)(config.streams, journal)
+        earlier = {
+            name: [(item.until, item.declared) for item in items] for name, items in config.earlier.items()
+        }
+        kind = StreamDetector if config.party == "detector" else Corrector
+        return kind(config.streams, journal, earlier)
 
-    def make_sensor(self) -> Sensor:
-        """Open a sensor with its ledger."""
+    def make_sensor(self, declaration: StreamDeclaration | None = None) -> Sensor:
+        """Open a sensor with its ledger, under its own declaration or another."""
         config = self.config
         if config.name is None or config.ledger is None:
             raise InputError(f"is a {config.party}'s", field="party", next_step="Give a sensor's file.")
         return Sensor(
             config.name,
-            config.streams[config.name],
+            declaration or config.streams[config.name],
             journal=self.folder / config.journal,
-            ledger=config.ledger if "://" in config.ledger else self.folder / config.ledger,
+            ledger=self.ledger,
             budget=config.budget,
-            anchor=None if config.anchor is None else self.folder / config.anchor,
+            anchor=self.anchor,
         )
+
+    @property
+    def ledger(self) -> str | Path:
+        """Where a sensor's ledger is."""
+        place = self.config.ledger or ""
+        return place if "://" in place else self.folder / place
+
+    @property
+    def anchor(self) -> Path | None:
+        """Where a sensor's anchor is."""
+        return None if self.config.anchor is None else self.folder / self.config.anchor
 
     def make_owner(self) -> Owner:
         """Open an owner."""
@@ -199,8 +230,15 @@ class LoadedConfig:
         """Make the party's connection; call it where it will run."""
         broker = self.config.broker
         password = read_secret(self.folder / broker.password, field="broker.password").decode().strip()
-        authorities = None if broker.tls is None else str(self.folder / broker.tls)
-        address = BrokerAddress(broker.host, broker.port, broker.username, password, authorities)
+        authorities, certificate, key = (
+            None if path is None else str(self.folder / path)
+            for path in (broker.tls, broker.certificate, broker.certificate_key)
+        )
+        if key is not None:
+            read_secret(Path(key), field="broker.certificate_key")  # refused if others may read it
+        address = BrokerAddress(
+            broker.host, broker.port, broker.username, password, authorities, certificate, key, broker.mqtt
+        )
         peers = {peer: read_public(text) for peer, text in self.config.peers.items()}
         return Connection(address, broker.prefix, Seal(self.config.address, self.key, peers))
 
@@ -223,6 +261,22 @@ def peers_of(role: Role, sensors: list[str], name: str | None = None) -> list[st
         return ["corrector"]
     servers = ["corrector"] if role == "detector" else ["detector", "owner"]
     return sorted([*servers, *(f"sensor/{sensor}" for sensor in sensors)])
+
+
+def check_peers(peers: Mapping[str, str], expected: list[str], role: str) -> None:
+    """Refuse peers that a party does not talk to, and two with one key."""
+    if sorted(peers) != expected:
+        raise InputError(
+            f"must be exactly those that a {role} talks to: {', '.join(expected)}",
+            field="peers",
+            next_step="Leave the others out: what a party need not know it should not hold.",
+        )
+    keys: dict[bytes, str] = {}
+    for peer, text in peers.items():
+        public = read_public(text, field=f"peers.{peer}").public_bytes_raw()
+        if public in keys:
+            raise both_shares(f"{keys[public]} and {peer} have the same key", "peers")
+        keys[public] = peer
 
 
 def both_shares(reason: str, field: str) -> Refused:

@@ -13,13 +13,12 @@ import logging
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 
-from aiomqtt import Client, MqttError, TLSParameters
+from aiomqtt import Client, MqttError
 from aiomqtt import Message as Packet
-from aiomqtt.exceptions import MqttConnectError
 
 from anonymaly.errors import InputError, Refused
+from anonymaly.stream.programs.client import BrokerAddress, Trouble, make_client, taken_over, trouble_of
 from anonymaly.stream.programs.mosquitto import inbox, topic
 from anonymaly.stream.programs.seal import Seal
 from anonymaly.stream.protocol.messages import Message, MessageReceipt
@@ -30,24 +29,10 @@ MOST_UNOPENED = 16 * 2**20  # bytes that wait to be opened
 EACH = 500  # bytes that a waiting message takes beside its content
 MOST_REASONS = 1000  # different reasons that are logged, once each
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0  # seconds before the next attempt to connect
+SHORT, MOST_SHORT = 5.0, 3  # seconds and number of connections that look like a fight over one session
 LONGEST_ANSWER = 3.0  # seconds until the broker acknowledges; a lost connection does not end the wait
 QUALITY = 1
-_REFUSED = {4, 5, 134, 135}  # bad user name or password, not authorised; MQTT 3.1.1 and 5
 logger = logging.getLogger("anonymaly.stream")
-# The client would log every packet that it drops; we count them.
-_client_logger = logging.getLogger("anonymaly.stream.client")
-_client_logger.setLevel(logging.CRITICAL)
-
-
-@dataclass(frozen=True)
-class BrokerAddress:
-    """Where the broker is, and how to get in."""
-
-    host: str
-    port: int
-    username: str
-    password: str
-    authorities: str | None = None  # a file with the certificates that vouch for the broker; None: no TLS
 
 
 class Connection:
@@ -75,6 +60,9 @@ class Connection:
         self._room: Counter[str] = Counter()  # what each sender's waiting messages take
         self._news = asyncio.Event()
         self._logged: set[tuple[str | None, ...]] = set()
+        self._trouble: Trouble | None = None  # what was logged last
+        self._mqtt = broker.mqtt
+        self._short = 0  # connections in a row that hardly lasted
 
     async def publish(self, message: Message) -> bool:
         """Hand a message to the broker; say whether it has it. The sender keeps it until the receipt."""
@@ -89,6 +77,16 @@ class Connection:
         self.counts["sent"] += 1
         return True
 
+    def _denied(self, reason: str) -> None:
+        """Say that the broker acknowledged a message only to refuse it; MQTT 3.1.1 cannot say that."""
+        self.counts["denied"] += 1
+        if self.counts["denied"] == 1:
+            logger.warning(
+                "%s: the broker refuses what it publishes: %s. Check the broker's access list.",
+                self._seal.address,
+                reason,
+            )
+
     async def arrived(self) -> Message:
         """Return the next genuine message to this party."""
         while not self._arrived:
@@ -101,11 +99,14 @@ class Connection:
     async def run(self) -> None:
         """Stay connected until cancelled; after each failure wait twice as long, up to ten seconds."""
         pause, place = FIRST_PAUSE, f"{self.broker.host}:{self.broker.port}"
+        since = 0.0
         while True:
             try:
                 async with self._connection() as client:
                     await client.subscribe(inbox(self._prefix, self._seal.address), qos=QUALITY)
-                    logger.info("%s: connected to the broker at %s", self._seal.address, place)
+                    version = "" if self._mqtt == self.broker.mqtt else f", by MQTT {self._mqtt} only"
+                    logger.info("%s: connected to the broker at %s%s", self._seal.address, place, version)
+                    since = asyncio.get_running_loop().time()
                     pause = FIRST_PAUSE
                     self.counts["connections"] += 1
                     self._client = client
@@ -113,27 +114,43 @@ class Connection:
                     self.connected.set()
                     async for packet in client.messages:
                         self._take(packet)
-            except MqttConnectError as problem:
-                if getattr(problem.rc, "value", problem.rc) in _REFUSED and not self.counts["connections"]:
-                    raise Refused(
-                        f"the broker at {place} does not let {self.broker.username} in",
-                        field="broker",
-                        next_step="Check the password with the broker's password file.",
-                    ) from None
-            except MqttError:
-                pass
+            except MqttError as problem:
+                trouble = trouble_of(problem, self.broker)
+                if self._client is not None:
+                    lasted = asyncio.get_running_loop().time() - since
+                    self._short = self._short + 1 if lasted < SHORT else 0
+                    trouble = taken_over(self.broker) if self._short >= MOST_SHORT else trouble
+                pause = self._say_trouble(trouble, pause)
             finally:
                 self._client = None
                 self.connected.clear()
                 self.lost.set()
-            if pause == FIRST_PAUSE:
-                logger.info("%s: waiting for the broker at %s", self._seal.address, place)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _say_trouble(self, trouble: Trouble, pause: float) -> float:
+        """Log why there is no connection, once for each reason; end if waiting cannot help."""
+        address, place = self._seal.address, f"{self.broker.host}:{self.broker.port}"
+        if trouble.final and not self.counts["connections"]:
+            raise Refused(
+                f"the broker at {place} {trouble.words}", field="broker", next_step=trouble.next_step
+            )
+        if trouble != self._trouble:
+            self._trouble = trouble
+            level = logging.INFO if trouble.usual else logging.WARNING
+            logger.log(
+                level, "%s: waiting for the broker at %s, which %s. %s",
+                address, place, trouble.words, trouble.next_step,
+            )  # fmt: skip
+        if trouble.unanswered and self.broker.mqtt == "5":
+            self._mqtt = "3.1.1" if self._mqtt == "5" else "5"  # perhaps it knows the other only
+        return LONGEST_PAUSE if trouble.taken_over else pause
 
     def drop(self, sender: str, problem: InputError) -> None:
         """Count a message that was dropped, and log the reason once for each sender; never what was in it."""
         self.counts["dropped"] += 1
+        # A broker may make names up; a log shows those that are known.
+        sender = sender if self._seal.knows(sender) else "an unknown sender"
         reason = (sender, type(problem).__name__, problem.field, problem.problem[:40])
         if reason not in self._logged and len(self._logged) < MOST_REASONS:
             self._logged.add(reason)
@@ -141,7 +158,7 @@ class Connection:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Client]:
-        client = self._make_client()
+        client = make_client(self.broker, self._seal.address, self._mqtt, _Unopened, self._denied)
         # Cancelled half connected, the client would leave a socket and a task behind.
         entering = asyncio.ensure_future(client.__aenter__())
         try:
@@ -151,20 +168,6 @@ class Connection:
             with suppress(MqttError):
                 await entering
                 await client.__aexit__(None, None, None)
-
-    def _make_client(self) -> Client:
-        broker = self.broker
-        return Client(
-            broker.host,
-            broker.port,
-            username=broker.username,
-            password=broker.password,
-            identifier=self._seal.address,
-            clean_session=False,
-            queue_type=_Unopened,
-            logger=_client_logger,
-            tls_params=TLSParameters(ca_certs=broker.authorities) if broker.authorities else None,
-        )
 
     def _take(self, packet: Packet) -> None:
         # The topic's last part is the sender as far as the broker has checked it; the seal proves it.

@@ -127,21 +127,37 @@ class AccessList:
         )
 
 
-def configuration(port: int, largest_message: int) -> str:
-    """Return an example ``mosquitto.conf`` that uses the two files beside it."""
-    return f"""\
-# An example; run it with: mosquitto -c mosquitto.conf, from this folder, as the user who owns these files.
-# (Started by root it becomes the user mosquitto, who may not read them.)
-# Beyond one machine add TLS: certfile, keyfile, and `tls:` in each party's configuration. Messages are sealed
-# either way; TLS protects the passwords and hides who writes to whom.
-listener {port} 127.0.0.1
-allow_anonymous false
-use_username_as_clientid true
-password_file passwords
-acl_file access
-persistence true
-persistence_location ./
-max_inflight_messages 100
-max_queued_messages 1000
-message_size_limit {largest_message}
-"""
+def configuration(port: int, largest: int, *, user: str, tls: bool, everywhere: bool) -> str:
+    """Return a ``mosquitto.conf`` that uses the files beside it."""
+    lines = [
+        "# Run it with: mosquitto -c mosquitto.conf, from this folder, as the user who owns these files.",
+        "# Started by root it becomes that user.",
+        f"user {user}",
+        f"listener {port}" if everywhere else f"listener {port} 127.0.0.1",
+        *(_TLS if tls else _NO_TLS),
+        "allow_anonymous false",
+        "use_username_as_clientid true",
+        "password_file passwords",
+        "acl_file access",
+        "persistence true",
+        "persistence_location ./",
+        "max_inflight_messages 100",
+        "max_queued_messages 1000",
+        "# A larger packet is refused by its first bytes.",
+        f"max_packet_size {largest}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+_NO_TLS = [
+    "# Without TLS. Messages are sealed either way; TLS protects the passwords and hides who writes to whom:",
+    "# anonymaly stream init --tls.",
+]
+_TLS = [
+    "# Both sides show a certificate of the stream's own authority.",
+    "cafile ca.crt",
+    "certfile server.crt",
+    "keyfile server.key",
+    "require_certificate true",
+    "tls_version tlsv1.2",
+]

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from anonymaly.errors import BudgetExceeded
 from anonymaly.noise import Noise
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.config import LoadedConfig
+from anonymaly.stream.programs.inputs import Inputs
 from anonymaly.stream.programs.readings import Batch
 from anonymaly.stream.protocol.messages import Message, Suspects, Verdict
-from anonymaly.stream.protocol.owner import Judgement
+from anonymaly.stream.protocol.owner import AlarmEntry, Judgement, Owner
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.perturb import perturb
 from anonymaly.stream.protocol.sensor import Sensor
@@ -27,6 +29,7 @@ from anonymaly.stream.protocol.sensor import Sensor
 logger = logging.getLogger("anonymaly.stream")
 MOST_UNSETTLED = 16  # messages of a sensor without a receipt, beyond which it takes no more readings
 MOST_BATCHES = 2  # read ahead
+LOOK_AGAIN = 5.0  # seconds until a sensor without budget looks whether it was raised
 
 Event = dict[str, Any]
 Report = Callable[[Event], object]
@@ -42,41 +45,93 @@ def run_server(loaded: LoadedConfig, report: Report) -> None:
                 report(describe(item.message))
 
     with loaded.make_party() as party:
-        asyncio.run(_run(loaded, party, None, watch))
+        asyncio.run(run(loaded, party, None, watch))
 
 
-def run_owner(loaded: LoadedConfig, report: Report, *, after: int = 0, until: int | None = None) -> None:
-    """Run the owner until it is stopped or has ``until`` verdicts; report every verdict once."""
-    with loaded.make_owner() as owner:
-        last = after
+def run_owner(
+    loaded: LoadedConfig,
+    report: Report,
+    *,
+    after: int = 0,
+    until: int | None = None,
+    beside: Work | None = None,
+    owner: Owner | None = None,
+) -> None:
+    """Run the owner until it is stopped or has ``until`` verdicts; report every verdict and alarm once.
+
+    ``beside`` runs beside it, once what an earlier run had is reported; ``owner`` is one that is open.
+    """
+    with nullcontext(owner) if owner is not None else loaded.make_owner() as party:
+        last, alarms = after, 0
 
         def report_new() -> None:
-            nonlocal last
-            for judgement in owner.verdicts(last):
+            nonlocal last, alarms
+            for alarm in party.alarms(alarms):
+                report(describe_alarm(alarm))
+                alarms = alarm.number
+            for judgement in party.verdicts(last):
                 report(describe_judgement(judgement))
                 last = judgement.number
 
         async def work(carrier: Carrier) -> None:
             report_new()
-            while until is None or last < until:
-                news.clear()
-                await news.wait()
-                report_new()
+            if until is not None and last >= until:
+                return
+            also = None if beside is None else asyncio.create_task(_await(beside(carrier)))
+            try:
+                while until is None or last < until:
+                    news.clear()
+                    await news.wait()
+                    report_new()
+                    if also is not None and also.done():
+                        also.result()
+            finally:
+                if also is not None:
+                    await end([also])
 
         news = asyncio.Event()
-        asyncio.run(_run(loaded, owner, work, lambda *_: news.set()))
+        asyncio.run(run(loaded, party, work, lambda *_: news.set()))
 
 
-def run_sensor(loaded: LoadedConfig, report: Report, batches: Callable[[Sensor], Iterator[Batch]]) -> None:
-    """Send readings until none are left, the budget is spent or it is stopped; report every batch."""
+def run_sensor(
+    loaded: LoadedConfig,
+    report: Report,
+    batches: Callable[[Inputs], Iterator[Batch]],
+    size: int | None = None,
+    *,
+    wait: bool = False,
+) -> None:
+    """Send readings until none are left, the budget is spent or it is stopped; report every batch.
+
+    With ``wait`` a spent budget does not end it: it goes on once the budget was raised.
+    """
     with loaded.make_sensor() as sensor:
+        inputs = Inputs(sensor, size)
+
+        def send(batch: Batch) -> list[Outgoing]:
+            inputs.note(batch, *sensor.next_place)
+            return sensor.send([reading.values for reading in batch])
+
+        async def send_paid(carrier: Carrier, batch: Batch) -> list[Outgoing]:
+            told = False
+            while True:
+                try:
+                    return await carrier.call(send, batch)
+                except BudgetExceeded as problem:
+                    if not wait:
+                        raise
+                    if not told:
+                        logger.warning("%s: waiting: %s", sensor.address, problem)
+                    told = True
+                await asyncio.sleep(LOOK_AGAIN)
 
         async def work(carrier: Carrier) -> None:
             await carrier.call(_warm_up, sensor)
+            await carrier.connection.connected.wait()  # a broker that never lets it in costs nothing
             try:
-                async for batch in _read_ahead(batches(sensor)):
+                async for batch in read_ahead(batches(inputs)):
                     await carrier.settled(MOST_UNSETTLED)
-                    await carrier.send(await carrier.call(sensor.send, batch))
+                    await carrier.send(await send_paid(carrier, batch))
                     report(await carrier.call(describe_sensor, sensor, "sent"))
                 await carrier.send(await carrier.call(sensor.flush))
             except BudgetExceeded:
@@ -85,7 +140,7 @@ def run_sensor(loaded: LoadedConfig, report: Report, batches: Callable[[Sensor],
             await carrier.settled(0)
             report(await carrier.call(describe_sensor, sensor, "arrived"))
 
-        asyncio.run(_run(loaded, sensor, work, None))
+        asyncio.run(run(loaded, sensor, work, None))
 
 
 def _warm_up(sensor: Sensor) -> None:
@@ -93,7 +148,7 @@ def _warm_up(sensor: Sensor) -> None:
     perturb(sensor.declaration, np.zeros((1, len(sensor.declaration.columns))), Noise.system())
 
 
-async def _run(
+async def run(
     loaded: LoadedConfig,
     party: Party,
     work: Work | None,
@@ -113,18 +168,24 @@ async def _run(
     ]
     if work is not None:
         tasks.append(asyncio.create_task(_await(work(carrier))))
+    told = asyncio.create_task(_tell_once_connected(carrier, loaded))
     done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     await carrier.hand_over()
-    await end(running)
+    await end([*running, told])
     for task in done:
         task.result()
+
+
+async def _tell_once_connected(carrier: Carrier, loaded: LoadedConfig) -> None:
+    await carrier.connection.connected.wait()
+    loaded.when_connected()
 
 
 async def _await(work: Awaitable[None]) -> None:
     await work
 
 
-async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
+async def read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
     """Yield what a thread reads, a little ahead; its wait for input does not keep the program running."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue(MOST_BATCHES)
@@ -140,7 +201,8 @@ async def _read_ahead(batches: Iterable[Batch]) -> AsyncIterator[Batch]:
         except (RuntimeError, CancelledError):  # the program has ended
             return
         except BaseException as problem:
-            put(problem)
+            with suppress(RuntimeError, CancelledError):
+                put(problem)
 
     threading.Thread(target=read, daemon=True, name="input").start()
     while (item := await queue.get()) is not None:
@@ -157,6 +219,7 @@ def describe_sensor(sensor: Sensor, event: str) -> Event:
         "readings": sensor.accepted,
         "spent": sensor.spent,
         "remaining": sensor.remaining,
+        "beyond": sensor.beyond,
         "unacknowledged": sensor.waiting,
     }
 
@@ -174,6 +237,14 @@ def describe(message: Suspects | Verdict) -> Event:
         "found": int(message.found.sum()), "confirmed": int(message.confirmed.sum()),
         "inward": int(message.inward.sum()), "covered": int(message.covered.sum()),
         "covered_far": int(message.covered_far.sum()),
+    }  # fmt: skip
+
+
+def describe_alarm(alarm: AlarmEntry) -> Event:
+    """Return what is wrong with a sensor, as plain data."""
+    return {
+        "event": "alarm", "number": alarm.number, "sensor": alarm.sensor, "window": alarm.window,
+        "reporter": alarm.reporter, "reason": alarm.reason.name.lower(), "says": alarm.reason.words,
     }  # fmt: skip
 
 

@@ -57,6 +57,10 @@ class Seal:
         self._key = key
         self._peers = dict(peers)
 
+    def knows(self, address: str) -> bool:
+        """Say whether this is the address of a peer."""
+        return address in self._peers
+
     def seal(self, message: Message) -> bytes:
         """Return the message so that only its recipient can read it and knows who wrote it."""
         recipient = message.recipient
@@ -86,9 +90,9 @@ class Seal:
             raise _not_genuine(f"has {len(sealed)} bytes, more than {LARGEST_SEALED}")
         sender, recipient, end = _read_header(sealed)
         if recipient != self.address:
-            raise _not_genuine(f"is sealed to {recipient}, not to {self.address}")
+            raise _not_genuine(f"is not sealed to {self.address}")
         if sender not in self._peers:
-            raise _not_genuine(f"is sealed by {sender}, which is not a peer of {self.address}")
+            raise _not_genuine(f"is sealed by somebody who is not a peer of {self.address}")
         header, key, ciphertext = sealed[:end], sealed[end : end + ENCAPSULATED], sealed[end + ENCAPSULATED :]
         try:
             content = open_auth(key, ciphertext, self._key, _PURPOSE, header, self._peers[sender])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import getpass
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,20 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
+from anonymaly.stream.programs.certificates import CERTIFICATE, Authority
+from anonymaly.stream.programs.certificates import KEY as AUTHORITY_KEY
+from anonymaly.stream.programs.client import Version
 from anonymaly.stream.programs.config import Role, peers_of
 from anonymaly.stream.programs.keys import key_content, public_text, write_secret
-from anonymaly.stream.programs.mosquitto import AccessList, configuration, password_line
+from anonymaly.stream.programs.mosquitto import configuration, password_line
+from anonymaly.stream.programs.register import BROKER, CONFIG, REGISTER, Register
 from anonymaly.stream.programs.seal import LARGEST_SEALED
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 
-BROKER = "broker"
-CONFIG = "config.yaml"
-_KEY, _PASSWORD = "private.key", "broker.password"
-_TOPIC_BYTES = 500  # what a packet has beside its message
+AUTHORITY = "authority"
+KEY, PASSWORD = "private.key", "broker.password"
+TOPIC_BYTES = 500  # what a packet has beside its message
 
 
 def example_declaration() -> StreamDeclaration:
@@ -62,14 +66,16 @@ def set_up(
     host: str = "127.0.0.1",
     port: int = 1883,
     prefix: str = "anonymaly",
+    tls: bool = False,
+    mqtt: Version = "3.1.1",
     force: bool = False,
 ) -> list[Path]:
-    """Write the broker's files and one folder for each party; return all that was written.
+    """Write the broker's files, the register and one folder for each party; return all that was written.
 
     Examples
     --------
     >>> written = set_up(folder / "rooms", ["room-1"], example_declaration(), budget=1000)
-    >>> [str(path.relative_to(folder / "rooms")) for path in written if path.suffix == ".yaml"]
+    >>> [str(path.relative_to(folder / "rooms")) for path in written if path.name == "config.yaml"]
     ['corrector/config.yaml', 'detector/config.yaml', 'owner/config.yaml', 'sensor-room-1/config.yaml']
     """
     names = [read_name(name) for name in sensors]
@@ -79,29 +85,95 @@ def set_up(
     roles: dict[str, Role] = {"corrector": "corrector", "detector": "detector", "owner": "owner"}
     roles |= {f"sensor/{name}": "sensor" for name in names}
     keys = {address: X25519PrivateKey.generate() for address in roles}
-    passwords = {address: _random_text() for address in roles}
-    peers = {address: peers_of(role, names) for address, role in roles.items()}
-
-    files: dict[Path, bytes] = {}
+    passwords = {address: random_text() for address in roles}
+    broker: dict[str, Any] = {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt}
+    if tls:
+        broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
+    register = Register(
+        broker=broker,
+        keys={address: public_text(key) for address, key in keys.items()},
+        passwords={address: hashed(address, password) for address, password in passwords.items()},
+        talks={address: peers_of(role, names) for address, role in roles.items()},
+        servers=peers_of("sensor", names),
+        streams={name: public_facts(declaration) for name in names},
+    )
+    files: dict[Path, bytes] = {folder / REGISTER: register.text().encode()}
     for address, role in roles.items():
         place = folder / folder_of(address)
         streams = [address.removeprefix("sensor/")] if role == "sensor" else names
-        files[place / _KEY] = key_content(keys[address])
-        files[place / _PASSWORD] = passwords[address].encode()
-        files[place / CONFIG] = _config(
-            address, role, {peer: public_text(keys[peer]) for peer in peers[address]}, streams, declaration,
-            limit, {"host": host, "port": port, "username": address, "password": _PASSWORD, "prefix": prefix},
-        ).encode()  # fmt: skip
-    salt = ChaCha20Poly1305.generate_key
-    lines = [password_line(address, password, salt()[:12]) for address, password in passwords.items()]
+        files[place / KEY] = key_content(keys[address])
+        files[place / PASSWORD] = passwords[address].encode()
+        files[place / CONFIG] = config_text(
+            address,
+            role,
+            {peer: register.keys[peer] for peer in register.talks[address]},
+            {name: register.streams[name] for name in streams},
+            broker,
+            budget=limit,
+        ).encode()
+    lines = [line for _, line in sorted(register.passwords.items())]
     files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
-    files[folder / BROKER / "access"] = f"{AccessList.of(prefix, peers)}\n".encode()
-    files[folder / BROKER / "mosquitto.conf"] = configuration(port, LARGEST_SEALED + _TOPIC_BYTES).encode()
-    _write(folder, files, force=force)
+    files[folder / BROKER / "access"] = f"{register.access}\n".encode()
+    largest = LARGEST_SEALED + TOPIC_BYTES
+    files[folder / BROKER / "mosquitto.conf"] = configuration(
+        port, largest, user=getpass.getuser(), tls=tls, everywhere=not is_local(host)
+    ).encode()
+    if tls:
+        files |= certificates(folder, host, list(roles))
+    write_files(folder, files, force=force)
     return sorted(files)
 
 
-def _write(folder: Path, files: dict[Path, bytes], *, force: bool) -> None:
+def is_local(host: str) -> bool:
+    """Say whether a broker's address is this machine's own.
+
+    Examples
+    --------
+    >>> is_local("127.0.0.1"), is_local("broker.example.org")
+    (True, False)
+    """
+    return host in ("127.0.0.1", "::1", "localhost")
+
+
+def certificates(folder: Path, host: str, addresses: list[str]) -> dict[Path, bytes]:
+    """Return the files of an authority, and what it vouches for."""
+    authority = Authority.make(folder.name)
+    hosts = (host, "localhost", "127.0.0.1") if is_local(host) else (host,)
+    own, served = authority.issued, authority.issue(host, hosts=tuple(dict.fromkeys(hosts)))
+    files = {
+        folder / AUTHORITY / CERTIFICATE: own.certificate,
+        folder / AUTHORITY / AUTHORITY_KEY: own.key,
+        folder / BROKER / CERTIFICATE: own.certificate,
+        folder / BROKER / "server.crt": served.certificate,
+        folder / BROKER / "server.key": served.key,
+    }
+    for address in addresses:
+        place = folder / folder_of(address)
+        files |= {place / name: content for name, content in _party_files(authority, address).items()}
+    return files
+
+
+def party_certificates(folder: Path, address: str) -> dict[str, bytes]:
+    """Return the files with which a party shows who it is, by the authority of a folder."""
+    return _party_files(Authority.load(folder), address)
+
+
+def _party_files(authority: Authority, address: str) -> dict[str, bytes]:
+    issued = authority.issue(address)
+    return {
+        CERTIFICATE: authority.issued.certificate,
+        "client.crt": issued.certificate,
+        "client.key": issued.key,
+    }
+
+
+def hashed(address: str, password: str) -> str:
+    """Return a party's line of the broker's password file."""
+    return password_line(address, password, ChaCha20Poly1305.generate_key()[:12])
+
+
+def write_files(folder: Path, files: dict[Path, bytes], *, force: bool) -> None:
+    """Write secrets, all of them new unless ``force`` says that they may take the place of others."""
     there = sorted(str(path.relative_to(folder)) for path in files if path.exists())
     if there and not force:
         raise InputError(
@@ -121,42 +193,46 @@ def _write(folder: Path, files: dict[Path, bytes], *, force: bool) -> None:
         ) from None
 
 
-def _random_text() -> str:
+def random_text() -> str:
+    """Return a password of 256 random bits."""
     return base64.urlsafe_b64encode(ChaCha20Poly1305.generate_key()).decode().rstrip("=")
 
 
-def _config(
+def config_text(
     address: str,
     role: Role,
     peers: dict[str, str],
-    streams: list[str],
-    declaration: StreamDeclaration,
+    streams: dict[str, Any],
+    broker: dict[str, Any],
+    *,
     budget: str,
-    broker: dict[str, str | int],
 ) -> str:
+    """Return a party's configuration file."""
     parts = [
         f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
         "# own machine and keep no copy: the promise rests on different people running the two servers.",
-        _yaml({"party": role} | ({"name": streams[0]} if role == "sensor" else {})),
-        _yaml({"key": _KEY, "journal": f"{role}.journal"}),
+        _yaml({"party": role} | ({"name": next(iter(streams))} if role == "sensor" else {})),
+        _yaml({"key": KEY, "journal": f"{role}.journal"}),
     ]
     if role == "sensor":
         parts += [
             "# The most epsilon that all readings together may cost; then the sensor stops and says so.",
             _yaml({"budget": budget, "ledger": "sensor.ledger"}),
+            "# Shows whether the ledger was set back. Better on another disk: give its path there.",
+            _yaml({"anchor": "sensor.anchor"}),
         ]
     parts += [
-        "# Add `tls: FILE` with the broker's certificate authority beyond one machine.",
-        _yaml({"broker": broker}),
+        _yaml({"broker": {"username": address, "password": PASSWORD} | broker}),
         _yaml({"peers": peers}),
         "# What is public, from historical data or knowledge of what is measured, never from these readings;",
         "# the same for every party.",
-        _yaml({"streams": {name: _public(declaration) for name in streams}}),
+        _yaml({"streams": streams}),
     ]
-    return "\n".join(parts)
+    return "\n".join([*parts, ""])
 
 
-def _public(declaration: StreamDeclaration) -> dict[str, Any]:
+def public_facts(declaration: StreamDeclaration) -> dict[str, Any]:
+    """Return a declaration as a configuration has it."""
     facts = declaration.model_dump(mode="json", exclude_none=True)
     # Written although it may be the default: whoever runs the corrector should see it.
     return facts | {"least_suspects": declaration.least_suspects}

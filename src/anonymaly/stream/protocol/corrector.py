@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from anonymaly.stream.protocol.correction import Split, missed_layers, split_sus
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Shifts, Suspects, Thresholds, Verdict
-from anonymaly.stream.protocol.server import StreamServer
+from anonymaly.stream.protocol.server import Earlier, StreamServer
 
 
 class Corrector(StreamServer):
@@ -25,6 +26,9 @@ class Corrector(StreamServer):
         Each sensor's name → its `StreamDeclaration`.
     journal : path
         The corrector's own file.
+    earlier : mapping, optional
+        What was declared before: each sensor's name → declarations, each with the first window of which it
+        holds no more.
 
     Examples
     --------
@@ -39,8 +43,15 @@ class Corrector(StreamServer):
     ('detector', 40, 2040)
     """
 
-    def __init__(self, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
-        super().__init__("corrector", streams, journal)
+    followers = ("detector",)
+
+    def __init__(
+        self,
+        streams: Mapping[str, StreamDeclaration],
+        journal: str | Path,
+        earlier: Earlier = MappingProxyType({}),
+    ) -> None:
+        super().__init__("corrector", streams, journal, earlier)
 
     def _advance(self, message: Message) -> list[Message]:
         sensor, window = message.sensor, message.window
@@ -62,8 +73,8 @@ class Corrector(StreamServer):
         if len(members) != len(shifts):
             # So that the detector does not wait: without distances there is nothing to look for.
             return [Thresholds(sensor, window, None, None), self._give_up(suspects, len(shifts))]
-        least = self._split(sensor, shifts, members).least
-        far = None if least is None else least + self.streams[sensor].layer_steps
+        least = self._split(sensor, window, shifts, members).least
+        far = None if least is None else least + self.stream_of(sensor, window).layer_steps
         thresholds = Thresholds(sensor, window, least, far)
         self._journal.add(thresholds)
         return [thresholds]
@@ -77,16 +88,17 @@ class Corrector(StreamServer):
         suspects = self._journal.parts(sensor, window, Suspects)[0].members
         if len(message.near) != len(shifts):
             return [self._give_up(message, len(shifts))]
-        confirmed = self._split(sensor, shifts, suspects).confirmed
+        confirmed = self._split(sensor, window, shifts, suspects).confirmed
         # A candidate is never a suspect, even if a faulty detector says so.
         near, far = message.near & ~suspects, message.far & ~suspects
         # As it was told, not as it would be told now: candidates answer that, and an update may lie between.
-        layers = missed_layers(shifts, suspects, near, far, told[0].near, self.streams[sensor].layer_steps)
+        steps = self.stream_of(sensor, window).layer_steps
+        layers = missed_layers(shifts, suspects, near, far, told[0].near, steps)
         self._journal.finish(sensor, window)
         return [Verdict(sensor, window, confirmed, layers.inward, layers.covered, layers.covered_far)]
 
-    def _split(self, sensor: str, shifts: Integers, suspects: Booleans) -> Split:
-        stream = self.streams[sensor]
+    def _split(self, sensor: str, window: int, shifts: Integers, suspects: Booleans) -> Split:
+        stream = self.stream_of(sensor, window)
         # Counted here and not by the detector, which might name too few on purpose.
         return split_suspects(shifts, suspects, stream.gap, stream.least_suspects)
 

@@ -28,6 +28,7 @@ from anonymaly.stream.protocol.encoding import LARGEST_NUMBER, LARGEST_WINDOW, M
 from anonymaly.stream.protocol.models import SuspectModel, make_model
 
 MOST_STEPS = 2**40  # far below what floats can count, so that rounding to the grid is exact to the step
+FINEST = 1e-6  # of the precision: with all its digits, a difference of two roots reveals both
 COARSER = "Subtract a constant from readings, range and outer domain, or give a coarser step."
 
 Exact = Annotated[str, BeforeValidator(lambda value: to_text(to_nano(value)))]
@@ -219,6 +220,13 @@ class StreamDeclaration(Value):
     def _usable(self) -> StreamDeclaration:
         for column in self.columns:
             column.rate(self.nano)
+        if self.precision < FINEST:
+            raise InputError(
+                f"{self.precision:g} is finer than {FINEST:g}, and shows the corrector from where to where a "
+                "reading moved",
+                field="precision",
+                next_step="Give a coarser one; the default is 0.001.",
+            )
         if self.layer / self.precision > LARGEST_NUMBER:
             raise InputError(
                 "is more than 2^62 times the precision",
@@ -246,6 +254,20 @@ class StreamDeclaration(Value):
     def cost_of(self, readings: int) -> int:
         """Return the most that readings of one person lose together, all in range: T·d·ε, in billionths."""
         return readings * len(self.columns) * self.nano
+
+    def count_beyond(self, readings: Floats) -> int:
+        """Return how many readings lie beyond the range of some column.
+
+        Examples
+        --------
+        >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
+        >>> room = StreamDeclaration(columns=[celsius], epsilon=0.5, window=1000, layer=2.0)
+        >>> room.count_beyond(np.array([[20.0], [30.0], [30.1], [9.0]]))
+        2
+        """
+        low = np.array([column.range.low for column in self.columns])
+        high = np.array([column.range.high for column in self.columns])
+        return int(((readings < low) | (readings > high)).any(axis=1).sum())
 
     def make_model(self) -> SuspectModel:
         """Return the detector's model, or say what is wrong with its parameters."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Readings, Suspects, Thresholds
-from anonymaly.stream.protocol.server import StreamServer
+from anonymaly.stream.protocol.server import Earlier, StreamServer
 
 
 class StreamDetector(StreamServer):
@@ -26,6 +27,9 @@ class StreamDetector(StreamServer):
         Each sensor's name → its `StreamDeclaration`.
     journal : path
         The detector's own file.
+    earlier : mapping, optional
+        What was declared before: each sensor's name → declarations, each with the first window of which it
+        holds no more.
 
     Examples
     --------
@@ -40,11 +44,18 @@ class StreamDetector(StreamServer):
     ('corrector', [False, False, True])
     """
 
-    def __init__(self, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
-        super().__init__("detector", streams, journal)
+    overseer = "corrector"  # it has no key of the owner's
+
+    def __init__(
+        self,
+        streams: Mapping[str, StreamDeclaration],
+        journal: str | Path,
+        earlier: Earlier = MappingProxyType({}),
+    ) -> None:
+        super().__init__("detector", streams, journal, earlier)
 
     def _advance(self, message: Message) -> list[Message]:
-        stream = self.streams[message.sensor]
+        stream = self.stream_of(message.sensor, message.window)
         if isinstance(message, Readings):
             if message.values.shape[1] != len(stream.columns):
                 raise refused(

@@ -45,6 +45,10 @@ def read_name(name: str, field: str = "sensor") -> str:
     return name
 
 
+class NotYet(InputError):
+    """A message that its recipient takes later: its sender keeps it and sends it again."""
+
+
 def refused(reason: str) -> InputError:
     """Say why a message has no effect."""
     # Never with a value of it: what a message holds is for its recipient alone, and this goes to a log.

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from anonymaly.errors import InputError
+from anonymaly.stream.protocol.encoding import NotYet
 from anonymaly.stream.protocol.messages import Message, read_message
 from anonymaly.stream.protocol.parties import Outgoing, Party
 
@@ -43,9 +44,19 @@ class LocalTransport:
         self._listener = listener
 
     def carry(self, messages: Iterable[Outgoing]) -> None:
-        """Hand over messages, and all messages that follow from them."""
+        """Hand over messages, and all messages that follow from them.
+
+        What its recipient cannot take yet waits until something else was taken. Messages that nobody takes
+        then stay with their senders, and `resume` tries again.
+        """
         waiting = deque(messages)
-        while waiting:
+        later: list[Outgoing] = []
+        taken = False  # anything since what is in `later` was tried
+        while waiting or (later and taken):
+            if not waiting:
+                waiting.extend(later)
+                later.clear()
+                taken = False
             item = waiting.popleft()
             party = self.parties.get(item.recipient)
             if party is None:
@@ -54,7 +65,12 @@ class LocalTransport:
             message = read_message(item.message.to_bytes())
             if self._listener is not None:
                 self._listener(message)
-            waiting.extend(party.handle(message))
+            try:
+                waiting.extend(party.handle(message))
+            except NotYet:
+                later.append(item)
+            else:
+                taken = True
 
     def resume(self) -> None:
         """Have every party send again what was not acknowledged."""

@@ -71,6 +71,8 @@ class Message:
 
     def __init_subclass__(cls, code: int, body: tuple[Layout, ...], sender: str = "", to: str = "") -> None:
         cls.code, cls.body, cls.sender_role, cls.recipient_role = code, body, sender, to
+        if code in KINDS:
+            raise TypeError(f"{cls.__name__} and {KINDS[code].__name__} have the same code")
         KINDS[code] = cls
 
     @property
@@ -82,12 +84,22 @@ class Message:
     @property
     def sender(self) -> str:
         """The address of the only party that may say this; a transport refuses it from any other."""
-        return _address(self.sender_role, self.sensor)
+        return self.sender_of(self.sensor, self.sequence)
 
     @property
     def recipient(self) -> str:
         """The address of the only party that may read it."""
-        return _address(self.recipient_role, self.sensor)
+        return self.recipient_of(self.sensor, self.sequence)
+
+    @classmethod
+    def sender_of(cls, sensor: str, sequence: int) -> str:
+        """Return who sends such a message; a receipt of it goes there."""
+        return _address(cls.sender_role, sensor)
+
+    @classmethod
+    def recipient_of(cls, sensor: str, sequence: int) -> str:
+        """Return who receives such a message; a receipt of it comes from there."""
+        return _address(cls.recipient_role, sensor)
 
     def to_bytes(self) -> bytes:
         """Return the message's one form in bytes."""
@@ -168,23 +180,25 @@ class Verdict(Message, code=6, sender="corrector", to="owner", body=(YesNo("comp
         return self.confirmed | self.inward | self.covered | self.covered_far
 
 
-class _Received(Layout):
+class Received(Layout):
     """``of`` and ``part``: which message arrived."""
 
     def write(self, message: Any) -> bytes:
+        """Return number and kind."""
         return _RECEIPT.pack(message.part, message.of.code)
 
     def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Refuse the receipt of a receipt."""
         head, rest = take(data, _RECEIPT.size)
         part, code = _RECEIPT.unpack(head)
         kind = KINDS.get(code)
-        if kind is None or kind is MessageReceipt or part >= MOST_BATCHES:
+        if kind is None or issubclass(kind, MessageReceipt) or part >= MOST_BATCHES:
             raise refused("is a receipt of something unknown")
         return {"of": kind, "part": part}, rest
 
 
 @dataclass(frozen=True, eq=False)
-class MessageReceipt(Message, code=7, body=(_Received(),)):
+class MessageReceipt(Message, code=7, body=(Received(),)):
     """Says that a message arrived and is kept, so that its sender need not send it again."""
 
     of: type[Message]
@@ -193,12 +207,12 @@ class MessageReceipt(Message, code=7, body=(_Received(),)):
     @property
     def sender(self) -> str:
         """The party that received the message."""
-        return _address(self.of.recipient_role, self.sensor)
+        return self.of.recipient_of(self.sensor, self.sequence)
 
     @property
     def recipient(self) -> str:
         """The party that sent the message."""
-        return _address(self.of.sender_role, self.sensor)
+        return self.of.sender_of(self.sensor, self.sequence)
 
     @classmethod
     def for_message(cls, message: Message) -> MessageReceipt:

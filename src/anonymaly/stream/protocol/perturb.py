@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,15 @@ class Perturbed:
     shifts: Integers
 
 
-def read_readings(declaration: StreamDeclaration, readings: Any) -> Floats:
+class Named(Protocol):
+    """A declaration whose columns have names."""
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in the order in which a reading lists them."""
+
+
+def read_readings(declaration: Named, readings: Any) -> Floats:
     """Return readings as rows of the declared columns, or say what is wrong with them.
 
     Parameters
@@ -49,10 +57,10 @@ def read_readings(declaration: StreamDeclaration, readings: Any) -> Floats:
         rows = np.column_stack([_numbers(columns[name]) for name in declaration.names])
     else:
         rows = _numbers(readings)
-        rows = rows[:, np.newaxis] if rows.ndim == 1 and len(declaration.columns) == 1 else rows
-    if rows.ndim != 2 or rows.shape[1] != len(declaration.columns):
+        rows = rows[:, np.newaxis] if rows.ndim == 1 and len(declaration.names) == 1 else rows
+    if rows.ndim != 2 or rows.shape[1] != len(declaration.names):
         raise InputError(
-            f"must be rows of {len(declaration.columns)} numbers",
+            f"must be rows of {len(declaration.names)} numbers",
             field="readings",
             next_step=f"Give {', '.join(declaration.names)} for each reading.",
         )

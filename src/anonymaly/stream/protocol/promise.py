@@ -44,6 +44,7 @@ class StreamPromise:
     declaration: StreamDeclaration
     readings: int
     readings_a_day: int | None = None
+    earlier: tuple[tuple[StreamDeclaration, int], ...] = ()  # and how many readings were sent under each
 
     @property
     def reading(self) -> Guarantee:
@@ -112,10 +113,24 @@ class StreamPromise:
         if self.together is not None:
             lines += [f"Of all {self.readings:,} readings sent so far, if they are one person's:"]
             lines += [f"  ε = {self.together.epsilon}, which is {self.readings:,} times {one}."]
+        lines += self._before()
         if self.by_time is not None:
             lines += [f"At {self.readings_a_day:,} readings a day, all of them one person's:"]
             lines += [f"  ε = {self.by_time['day']} a day, {self.by_time['year']} a year."]
         return "\n".join([*lines, *self._averaged(), self.not_covered])
+
+    def _before(self) -> list[str]:
+        """Say what readings lost under earlier declarations, and all together."""
+        if not self.earlier:
+            return []
+        lines = [
+            f"Of {sent:,} readings under the declaration {number} before, within its ranges: "
+            f"ε = {to_text(declared.cost_of(sent))}."
+            for number, (declared, sent) in zip(range(len(self.earlier), 0, -1), self.earlier, strict=True)
+        ]
+        total = sum(declared.cost_of(sent) for declared, sent in self.earlier)
+        total += self.declaration.cost_of(self.readings)
+        return [*lines, f"  Together, if all are one person's: ε = {to_text(total)}."]
 
     def _averaged(self) -> list[str]:
         found = Averaged.of(self.declaration)
@@ -141,6 +156,16 @@ class StreamPromise:
             "reading": self.reading.to_dict(),
             "beyond": self.beyond.to_dict(),
             "together": None if together is None else together.to_dict(),
+            **(
+                {}
+                if not self.earlier
+                else {
+                    "earlier": [
+                        {"readings": sent, "epsilon": to_text(declared.cost_of(sent))}
+                        for declared, sent in self.earlier
+                    ]
+                }
+            ),
             "by_time": self.by_time,
             "averaged": Averaged.of(self.declaration).to_dict(),
             "not_covered": self.not_covered,

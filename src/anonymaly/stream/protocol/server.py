@@ -4,23 +4,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.declaration import StreamDeclaration
-from anonymaly.stream.protocol.encoding import read_name, refused
+from anonymaly.stream.protocol.encoding import NotYet, read_name, refused
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import MOST_OPEN, Party
+
+# Each sensor's earlier declarations, with the first window of which each holds no more.
+Earlier = Mapping[str, Sequence[tuple[int, StreamDeclaration]]]
 
 
 class StreamServer(Party):
     """A party that gathers the windows of many sensors: the detector, the corrector."""
 
-    def __init__(self, address: str, streams: Mapping[str, StreamDeclaration], journal: str | Path) -> None:
+    def __init__(
+        self,
+        address: str,
+        streams: Mapping[str, StreamDeclaration],
+        journal: str | Path,
+        earlier: Earlier = MappingProxyType({}),
+    ) -> None:
         if not isinstance(streams, Mapping) or not streams:
             raise InputError(
                 "must map each sensor's name to its StreamDeclaration",
@@ -28,7 +38,15 @@ class StreamServer(Party):
                 next_step='Give, for instance, {"room-1": declaration}.',
             )
         self.streams = {read_name(name): _declaration(stream) for name, stream in streams.items()}
+        self._earlier = {name: sorted(items, key=lambda item: item[0]) for name, items in earlier.items()}
         super().__init__(address, journal)
+
+    def stream_of(self, sensor: str, window: int) -> StreamDeclaration:
+        """Return what is declared of a sensor's window."""
+        for until, declared in self._earlier.get(sensor, ()):
+            if window < until:
+                return declared
+        return self.streams[sensor]
 
     def _take(self, message: Message) -> list[Message]:
         if message.sensor not in self.streams:
@@ -36,7 +54,13 @@ class StreamServer(Party):
         if self._journal.is_finished(message.sensor, message.window):
             return []
         if message.window >= self._journal.floor(message.sensor) + MOST_OPEN:
-            raise refused(f"is {MOST_OPEN} windows ahead of what is finished; it will be sent again")
+            raise NotYet(
+                f"is {MOST_OPEN} windows ahead of what is finished here, or more",
+                field="message",
+                next_step=f"It will be sent again. If the windows of {message.sensor} before "
+                f"{message.window} will never be finished, because a journal was lost, the owner gives them "
+                f"up: anonymaly stream skip --sensor {message.sensor} --until {message.window}",
+            )
         return self._advance(message)
 
     @abstractmethod
@@ -54,7 +78,7 @@ class StreamServer(Party):
             raise refused("is a batch behind the window's last")
         if len(message.values) == 0 and not message.last:
             raise refused("is an empty batch")
-        if known.rows + len(message.values) > self.streams[message.sensor].window:
+        if known.rows + len(message.values) > self.stream_of(message.sensor, message.window).window:
             raise refused("would make its window longer than declared")
         self._journal.add(message)
         return known.number == last

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kill -9 of every party of a pool, and of the broker: has every window one verdict, and is no reading lost?
+
+All run as processes of their own over MQTT. The broker keeps nothing, so a killed one forgets all that was on
+its way. A killed party is started again at once, and killed again only after it was connected: one that is
+killed while it starts has not done anything that could go wrong.
+
+    python benchmarks/stream_counting_kill.py --windows 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from anonymaly.declare.domain import Interval
+from anonymaly.stream import CountedColumn, CountingDeclaration, PooledWindows
+from anonymaly.stream.programs.pool_config import LoadedPool, load_config
+from anonymaly.stream.programs.pool_setup import set_up_pool
+from anonymaly.stream.programs.processes import POOL_SERVERS, READINGS, Processes, reserved_port
+from anonymaly.stream.programs.register import CONFIG
+
+ROOMS = [f"room-{number}" for number in range(4)]
+START = 1767225600  # 2026-01-01
+SECONDS = 60
+POOL = CountingDeclaration(
+    columns=[CountedColumn("celsius", outer=Interval(-20, 80), cells=20)],
+    # Windows end when all contributed: nobody is late here, however long a killed party takes.
+    windows=PooledWindows(
+        start="2026-01-01T00:00:00+00:00", seconds=SECONDS, lateness=10**9, least_sensors=len(ROOMS)
+    ),
+    epsilon=40,
+    period=2,
+    share=0.4,
+    radius=1,
+)
+EXPECTED = ("windows", "kills")  # the figures that may be other than 0
+
+
+def fault(window: int) -> str:
+    """Return whose reading is a fault."""
+    return ROOMS[window % len(ROOMS)]
+
+
+def prepare(folder: Path, port: int, windows: int) -> None:
+    """Write keys, configurations and readings."""
+    set_up_pool(folder, ROOMS, POOL, budget=10**6, port=port)
+    for room in ROOMS:
+        lines = [
+            f"{START + SECONDS * window},{74 if fault(window) == room else 20.5}" for window in range(windows)
+        ]
+        (folder / f"sensor-{room}" / READINGS).write_text("\n".join(["time,celsius", *lines]))
+
+
+def opened(folder: Path, party: str) -> LoadedPool:
+    """Return a party's configuration."""
+    loaded = load_config(folder / party / CONFIG)
+    if not isinstance(loaded, LoadedPool):
+        raise TypeError(party)
+    return loaded
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--windows", type=int, default=100)
+    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds between kills")
+    parser.add_argument("--patience", type=float, default=900, help="seconds after which to give up")
+    parser.add_argument("--seed", type=int, default=None, help="for the moments of the kills")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    generator = random.Random(options.seed)  # noqa: S311 - chooses when to kill, and whom
+    kills: Counter[str] = Counter()
+    told: set[int] = set()
+    arrived: set[str] = set()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name, reserved_port() as port:
+        folder = Path(name)
+        prepare(folder, port, options.windows)
+        with Processes(folder, ROOMS, POOL_SERVERS) as processes:
+            next_kill, deck = time.monotonic(), list[str]()
+            while (len(told) < options.windows or arrived != set(ROOMS)) and (
+                time.monotonic() < began + options.patience
+            ):
+                for event in processes.wait_for_reports(timeout=0.02):
+                    if event["event"] == "arrived":
+                        arrived.add(event["sensor"])
+                    if event["from"] == "owner" and event["event"] == "verdict":
+                        told.add(event["window"])
+                deck = deck or generator.sample(processes.addresses, len(processes.addresses))
+                deck = [address for address in deck if address.removeprefix("sensor/") not in arrived]
+                victim = next((address for address in deck if address in processes.ready), None)
+                if victim is not None and time.monotonic() >= next_kill:
+                    deck.remove(victim)
+                    processes.kill(victim)
+                    processes.start(victim)
+                    kills[victim] += 1
+                    next_kill = time.monotonic() + generator.uniform(0, 2 * options.pause)
+            seconds = time.monotonic() - began
+        with opened(folder, "owner").make_pool_owner() as owner:
+            verdicts = list(owner.verdicts())
+        unpaid, forfeited = 0, 0.0
+        for room in ROOMS:
+            with opened(folder, f"sensor-{room}").make_counting_sensor() as sensor:
+                due = POOL.cost_of(sensor.counted) / 10**9
+                unpaid += sensor.spent < due
+                forfeited += sensor.spent - due
+    windows = [item.window for item in verdicts]
+    found: dict[str, object] = {
+        "windows": options.windows,
+        "kills": sum(kills.values()),
+        "kills of": dict(sorted(kills.items())),
+        "seconds": round(seconds, 1),
+        "windows without a verdict": options.windows - len(set(windows)),
+        "windows with two verdicts": len(windows) - len(set(windows)),
+        "windows judged wrongly": sum(item.faults != (fault(item.window),) for item in verdicts),
+        "readings lost": sum(len(ROOMS) - len(item.contributed) for item in verdicts),
+        "shares that do not add up": sum(len(item.lies) for item in verdicts),
+        "sensors that sent more than they paid": unpaid,
+        "epsilon forfeited": round(forfeited, 6),
+    }
+    wrong = sum(figure for what, figure in found.items() if isinstance(figure, int) and what not in EXPECTED)
+    if options.json:
+        print(json.dumps(found))
+    else:
+        table = Table(title=f"kill -9 of a pool over MQTT, {seconds:.0f} s", show_header=False)
+        for what, figure in found.items():
+            table.add_row(what, str(figure))
+        Console().print(table)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``anonymaly stream`` for a pool, whose protocol is ``counting``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from anonymaly.cli.stream import Config, Form, Lines, app, load_party, printer
+from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    from anonymaly.stream.counting.sensor import CountingSensor
+    from anonymaly.stream.programs.config import LoadedConfig
+    from anonymaly.stream.programs.readings import Batch
+
+
+@app.command("counter")
+def counter(config: Config, lines: Lines = False) -> None:
+    """Count the readings of a pool together with the other counter, until stopped."""
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
+    from anonymaly.stream.programs.pool_program import run_counter  # noqa: PLC0415
+
+    loaded = load_party(config, "counter")
+    if isinstance(loaded, LoadedPool):
+        run_counter(loaded, printer(lines, say_window))
+
+
+def run_pool_sensor(loaded: LoadedConfig, source: str, form: Form | None, lines: bool) -> bool:
+    """Run a pool's sensor; say whether it was one."""
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
+    from anonymaly.stream.programs.pool_program import (  # noqa: PLC0415
+        from_file,
+        from_pipe,
+        run_counting_sensor,
+    )
+
+    if not isinstance(loaded, LoadedPool):
+        return False
+
+    def batches(party: CountingSensor) -> Iterator[Batch]:
+        return from_pipe(sys.stdin, party, form) if source == "-" else from_file(source, party, form)
+
+    run_counting_sensor(loaded, printer(lines, say_sensor), batches)
+    return True
+
+
+def run_owner_of_pool(loaded: LoadedConfig, after: int, until: int | None, lines: bool) -> bool:
+    """Run a pool's owner; say whether it was one."""
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
+    from anonymaly.stream.programs.pool_program import run_pool_owner  # noqa: PLC0415
+
+    if not isinstance(loaded, LoadedPool):
+        return False
+    run_pool_owner(loaded, printer(lines, say_verdict), after=after, until=until)
+    return True
+
+
+def skip_of_pool(
+    loaded: LoadedConfig, sensor: str | None, window: int | None, until: int | None, reason: str
+) -> dict[str, Any] | None:
+    """Give up a pool's windows; return what was, or None if it is no pool."""
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
+
+    if not isinstance(loaded, LoadedPool):
+        return None
+    if sensor is not None or window is not None or until is None:
+        raise InputError(
+            "is all that a pool takes: its windows are of all sensors, and finished in order",
+            field="until",
+            next_step="Give up all before a window with --until, without --sensor and --window.",
+        )
+    with loaded.make_pool_owner() as owner:
+        before = max((item.number for item in owner.verdicts()), default=0)
+        owner.skip(until - 1, reason=reason)
+        given_up = [item.window for item in owner.verdicts(before)]
+    first = min(given_up, default=until - 1)
+    pool = loaded.config.pool.pool
+    return {"pool": pool, "first": first, "last": until - 1, "given_up": len(given_up), "reason": reason}
+
+
+def say_sensor(event: dict[str, Any]) -> str:
+    """Return how far a sensor is, in words."""
+    left_out = event["repeated"] + event["late"]
+    return (
+        f"{event['sensor']}: {event['readings']:,} readings {event['event']}, {left_out:,} left out, "
+        f"epsilon {event['spent']:g} spent, {event['remaining']:g} left, "
+        f"{event['unacknowledged']} messages on their way"
+    )
+
+
+def say_window(event: dict[str, Any]) -> str:
+    """Return how a window ended, in words."""
+    return f"{event['pool']}, window {event['window']}: {event['state']}, {event['contributed']:,} readings"
+
+
+def say_verdict(event: dict[str, Any]) -> str:
+    """Return a verdict in words."""
+    if event["event"] == "alarm":
+        return f"ALARM: {event['sensor']}: as {event['reporter']} has seen, it {event['says']}"
+    text = f"window {event['window']}: {event['state']}, {event['contributed']:,} readings"
+    if event["faults"]:
+        text += f"; faults: {', '.join(event['faults'])}"
+    if event["lies"]:
+        text += f"; a counter lies about {', '.join(event['lies'])}"
+    return text

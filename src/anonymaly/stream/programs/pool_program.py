@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parties of a pool as programs: counters that look at the clock, sensors with times, an owner."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from anonymaly.errors import BudgetExceeded, InputError
+from anonymaly.noise import Noise
+from anonymaly.stream.counting.contribution import contribute
+from anonymaly.stream.counting.messages import VerdictShares
+from anonymaly.stream.counting.owner import WORDS, PoolJudgement
+from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.programs.carrier import Carrier, end
+from anonymaly.stream.programs.pool_config import LoadedPool
+from anonymaly.stream.programs.program import (
+    MOST_UNSETTLED,
+    Event,
+    Report,
+    describe_alarm,
+    read_ahead,
+    run,
+)
+from anonymaly.stream.programs.readings import Batch, Form, read_lines
+from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.notices import AlarmReason
+from anonymaly.stream.protocol.owner import AlarmEntry
+from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.windows import Moment
+
+TICK = 1.0  # seconds between looks at the clock
+READ_AT_ONCE = 64  # readings of a file
+NANOSECONDS = 10**9
+LARGEST_SECONDS = 10**11  # numbers beyond are nanoseconds, as in line protocol
+
+
+def run_counter(loaded: LoadedPool, report: Report) -> None:
+    """Run a counter until it is stopped; report every window that it finished."""
+
+    def tell(outgoing: Iterable[Outgoing]) -> None:
+        for item in outgoing:
+            if isinstance(item.message, VerdictShares):
+                report(describe_window(item.message))
+
+    with loaded.make_counter() as counter:
+
+        async def work(carrier: Carrier) -> None:
+            while True:
+                made = await carrier.call(counter.tick, time.time())
+                await carrier.send(made)
+                tell(made)
+                await asyncio.sleep(TICK)
+
+        def watch(_: Message, outgoing: list[Outgoing]) -> None:
+            tell(outgoing)
+
+        asyncio.run(run(loaded, counter, work, watch))
+
+
+def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until: int | None = None) -> None:
+    """Run the owner of a pool until it is stopped or has ``until`` verdicts; report every verdict once."""
+    with loaded.make_pool_owner() as owner:
+        last, alarms = after, 0
+
+        def report_new() -> None:
+            nonlocal last, alarms
+            for number, sensor, window, reporter, reason in owner.journal.alarms(alarms):
+                report(describe_alarm(AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))))
+                alarms = number
+            for judgement in owner.verdicts(last):
+                report(describe_judgement(judgement))
+                last = judgement.number
+
+        async def work(carrier: Carrier) -> None:
+            report_new()
+            while until is None or last < until:
+                news.clear()
+                await news.wait()
+                report_new()
+
+        news = asyncio.Event()
+        asyncio.run(run(loaded, owner, work, lambda *_: news.set()))
+
+
+def run_counting_sensor(
+    loaded: LoadedPool, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+) -> None:
+    """Send readings until none are left, the budget is spent or it is stopped; report every batch.
+
+    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
+    """
+    with loaded.make_counting_sensor() as sensor:
+        asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches), None))
+
+
+def run_counting_sensors(
+    parties: Sequence[LoadedPool], report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+) -> None:
+    """Run many sensors in one process, each over its own connection: to show a pool, not to run one."""
+
+    async def work(loaded: LoadedPool, sensor: CountingSensor) -> None:
+        carrier = Carrier(sensor, loaded.make_connection())
+        carrying = asyncio.create_task(carrier.run())
+        working = asyncio.ensure_future(sensor_work(sensor, report, batches)(carrier))
+        done, _ = await asyncio.wait([carrying, working], return_when=asyncio.FIRST_COMPLETED)
+        await end([carrying, working])
+        for task in done:
+            task.result()
+
+    async def work_all(sensors: list[CountingSensor]) -> None:
+        await asyncio.gather(*map(work, parties, sensors))
+
+    with ExitStack() as stack:
+        asyncio.run(work_all([stack.enter_context(loaded.make_counting_sensor()) for loaded in parties]))
+
+
+def sensor_work(
+    sensor: CountingSensor, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+) -> Callable[[Carrier], Coroutine[Any, Any, None]]:
+    """Return what a sensor does once its messages are carried."""
+
+    def send(batch: Batch) -> list[Outgoing]:
+        moments = [moment_of(reading.time) for reading in batch]
+        return sensor.send([reading.values for reading in batch], moments)
+
+    def warm_up() -> None:
+        contribute(sensor.name, 0, 0, sensor.declaration.bits, Noise.system())
+
+    async def work(carrier: Carrier) -> None:
+        await carrier.call(warm_up)  # before anything is charged: a kill would cost budget
+        await carrier.connection.connected.wait()
+        try:
+            async for batch in read_ahead(batches(sensor)):
+                await carrier.settled(MOST_UNSETTLED)
+                await carrier.send(await carrier.call(send, batch))
+                report(await carrier.call(describe_sensor, sensor, "sent"))
+        except BudgetExceeded:
+            await carrier.settled(0)  # what was paid for still arrives
+            raise
+        await carrier.settled(0)
+        report(await carrier.call(describe_sensor, sensor, "arrived"))
+
+    return work
+
+
+def from_file(path: str | Path, sensor: CountingSensor, form: Form | None = None) -> Iterator[Batch]:
+    """Return a file's readings, some at a time."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as lines:
+            readings = read_lines(lines, sensor.declaration.names, form)
+            while batch := list(itertools.islice(readings, READ_AT_ONCE)):
+                yield batch
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(
+            f"cannot read {path} ({type(problem).__name__})",
+            field="input",
+            next_step="Give a file in UTF-8 that you may read.",
+        ) from None
+
+
+def from_pipe(lines: Iterable[str], sensor: CountingSensor, form: Form | None = None) -> Iterator[Batch]:
+    """Return the readings of a pipe one by one: each leaves at once."""
+    for reading in read_lines(lines, sensor.declaration.names, form):
+        yield [reading]
+
+
+def moment_of(text: str | None) -> Moment:
+    """Return a reading's time as it was given; now, if it was not.
+
+    Examples
+    --------
+    >>> moment_of("1700000000"), moment_of("1700000000000000000"), moment_of("2026-01-01T00:00:00+00:00")
+    (1700000000.0, 1700000000.0, '2026-01-01T00:00:00+00:00')
+    """
+    if text is None:
+        return time.time()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number / NANOSECONDS if abs(number) > LARGEST_SECONDS else number
+
+
+def describe_sensor(sensor: CountingSensor, event: str) -> Event:
+    """Return how far a sensor is and what it has spent, as plain data."""
+    return {
+        "event": event, "sensor": sensor.name, "readings": sensor.accepted, "spent": sensor.spent,
+        "remaining": sensor.remaining, "repeated": sensor.repeated, "late": sensor.late,
+        "unacknowledged": sensor.waiting,
+    }  # fmt: skip
+
+
+def describe_window(message: VerdictShares) -> Event:
+    """Return how a window ended at a counter, as plain data."""
+    return {
+        "event": "window", "pool": message.sensor, "window": message.window, "state": WORDS[message.state],
+        "contributed": int(message.members.sum()),
+    }  # fmt: skip
+
+
+def describe_judgement(judgement: PoolJudgement) -> Event:
+    """Return a verdict as plain data."""
+    return {
+        "event": "verdict", "number": judgement.number, "window": judgement.window,
+        "state": judgement.state, "contributed": len(judgement.contributed),
+        "faults": list(judgement.faults), "lies": list(judgement.lies),
+    }  # fmt: skip

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parties of a pool need to start: keys, passwords, access lists, a folder for each."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
+from anonymaly.declare.domain import Interval
+from anonymaly.noise import Noise
+from anonymaly.stream.counting.check import CHECK_KEY_BYTES
+from anonymaly.stream.counting.counter import read_sensors
+from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
+from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.programs.certificates import CERTIFICATE
+from anonymaly.stream.programs.client import Version
+from anonymaly.stream.programs.keys import key_content, public_text
+from anonymaly.stream.programs.mosquitto import configuration
+from anonymaly.stream.programs.pool_config import pool_peers_of
+from anonymaly.stream.programs.register import BROKER, CONFIG, REGISTER, Register, as_yaml
+from anonymaly.stream.programs.seal import LARGEST_SEALED
+from anonymaly.stream.programs.setup import (
+    KEY,
+    PASSWORD,
+    TOPIC_BYTES,
+    certificates,
+    folder_of,
+    hashed,
+    is_local,
+    random_text,
+    write_files,
+)
+from anonymaly.stream.protocol.windows import PooledWindows
+
+CHECK_KEY = "check.key"
+
+
+def example_pool() -> CountingDeclaration:
+    """Return a pool to try out: temperatures of a hundred rooms by the quarter of an hour, from today on.
+
+    One window a day is counted, so that a reading a quarter costs ε = 0.5 a day.
+    """
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return CountingDeclaration(
+        columns=[CountedColumn("celsius", outer=Interval(-20, 80), cells=50)],
+        windows=PooledWindows(start=today.isoformat(), seconds=900, lateness=120, least_sensors=100),
+        epsilon="0.5",
+        period=96,
+        share=0.2,
+        radius=2,
+    )
+
+
+def set_up_pool(
+    folder: Path,
+    sensors: Sequence[str],
+    declaration: CountingDeclaration,
+    *,
+    budget: Number,
+    host: str = "127.0.0.1",
+    port: int = 1883,
+    prefix: str = "anonymaly",
+    tls: bool = False,
+    mqtt: Version = "3.1.1",
+    force: bool = False,
+) -> list[Path]:
+    """Write the broker's files, the register and a folder for each party; return all that was written."""
+    names = read_sensors(sensors, declaration.windows.least_sensors)
+    limit = to_text(to_nano(budget, field="budget", largest=LARGEST_TOTAL))
+    roles = {address: address for address in (*COUNTERS, "owner")} | {
+        f"sensor/{name}": "sensor" for name in names
+    }
+    keys = {address: X25519PrivateKey.generate() for address in roles}
+    passwords = {address: random_text() for address in roles}
+    talks = {address: pool_peers_of(role, names) for address, role in roles.items()}
+    broker: dict[str, Any] = {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt}
+    if tls:
+        broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
+    check_key = bytes(Noise.system().uniform(256, CHECK_KEY_BYTES).tolist())
+    facts = declaration.model_dump(mode="json", exclude_none=True)
+    register = Register(
+        broker=broker,
+        keys={address: public_text(key) for address, key in keys.items()},
+        passwords={address: hashed(address, password) for address, password in passwords.items()},
+        talks=talks,
+        servers=list(COUNTERS),
+        streams={name: {} for name in names},
+        pool=facts,
+    )
+    files: dict[Path, bytes] = {folder / REGISTER: register.text().encode()}
+    for address, role in roles.items():
+        place = folder / folder_of(address)
+        files[place / KEY] = key_content(keys[address])
+        files[place / PASSWORD] = passwords[address].encode()
+        if role in COUNTERS:
+            files[place / CHECK_KEY] = check_key
+        files[place / CONFIG] = pool_config_text(register, address, role, limit).encode()
+    lines = [line for _, line in sorted(register.passwords.items())]
+    files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
+    files[folder / BROKER / "access"] = f"{register.access}\n".encode()
+    files[folder / BROKER / "mosquitto.conf"] = configuration(
+        port, LARGEST_SEALED + TOPIC_BYTES, user=getpass.getuser(), tls=tls, everywhere=not is_local(host)
+    ).encode()
+    if tls:
+        files |= certificates(folder, host, list(roles))
+    write_files(folder, files, force=force)
+    return sorted(files)
+
+
+def pool_config_text(register: Register, address: str, role: str, budget: str) -> str:
+    """Return the configuration file of a party of a pool."""
+    data: dict[str, Any] = {"party": role}
+    if role == "sensor":
+        data |= {"name": address.removeprefix("sensor/")}
+    data |= {"key": KEY, "journal": f"{role}.journal"}
+    if role == "sensor":
+        data |= {"budget": budget, "ledger": "sensor.ledger", "anchor": "sensor.anchor"}
+    elif role in COUNTERS:
+        data |= {"check_key": CHECK_KEY}
+    data |= {"broker": {"username": address, "password": PASSWORD} | register.broker}
+    head = [
+        f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
+        "# own machine and keep no copy: the promise rests on different people running the two counters.",
+    ]
+    return "\n".join([*head, as_yaml(register.bring_in_line(data))])

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pool that runs is changed: sensors, keys, windows given up; nobody else gets a new key."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from anonymaly.errors import InputError
+from anonymaly.stream import CountingSensor, LocalTransport, Party, PoolOwner
+from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.programs import changes
+from anonymaly.stream.programs.mosquitto import AccessList
+from anonymaly.stream.programs.pool_setup import set_up_pool
+from anonymaly.stream.programs.register import CONFIG, Register, update_folder
+from anonymaly.stream.programs.setup import example_declaration
+from tests.stream.programs.conftest import Run
+from tests.stream.programs.test_changes import secrets, users
+from tests.stream.programs.test_pool import DECLARED, ROOMS, START, loaded
+
+WIDE = DECLARED.model_copy(  # so that nothing is late
+    update={"windows": DECLARED.windows.model_copy(update={"lateness": 10**9})}
+)
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    set_up_pool(tmp_path / "pool", ROOMS, WIDE, budget=1000)
+    return tmp_path / "pool"
+
+
+class Pool(LocalTransport):
+    """All parties of a folder."""
+
+    @property
+    def owner(self) -> PoolOwner:
+        owner = self.parties["owner"]
+        assert isinstance(owner, PoolOwner)
+        return owner
+
+    def read(self, window: int, *rooms: str, broken: str = "") -> None:
+        """Have rooms contribute to a window."""
+        for room in rooms:
+            sensor = self.parties[f"sensor/{room}"]
+            assert isinstance(sensor, CountingSensor)
+            self.carry(sensor.send([74.0 if room == broken else 20.5], [START + 60 * window]))
+
+    def verdicts(self) -> list[tuple[int, str, tuple[str, ...], int]]:
+        return [
+            (item.window, item.state, item.faults, len(item.contributed)) for item in self.owner.verdicts()
+        ]
+
+
+@contextmanager
+def opened(folder: Path, *rooms: str) -> Iterator[Pool]:
+    with ExitStack() as stack:
+        names = (*COUNTERS, "owner", *(f"sensor-{room}" for room in rooms))
+        made: list[Party] = [stack.enter_context(loaded(folder, name).make_party()) for name in names]
+        yield Pool(made)
+
+
+def test_a_sensor_is_added_and_earlier_verdicts_keep_their_meaning(pool: Path) -> None:
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS, broken="room-4")
+    before = secrets(pool)
+    changes.add_sensor(pool, "a-new-one", budget=500)  # first by the alphabet, last in lists
+    assert {path: content for path, content in secrets(pool).items() if path in before} == before
+    access = AccessList.parse((pool / "broker" / "access").read_text())
+    assert access.allows("sensor/a-new-one", "write", "anonymaly/counter-2/from/sensor/a-new-one")
+    with opened(pool, *ROOMS, "a-new-one") as parties:
+        parties.read(1, *ROOMS, "a-new-one", broken="a-new-one")
+        assert parties.verdicts() == [(0, "judged", ("room-4",), 5), (1, "judged", ("a-new-one",), 6)]
+    with pytest.raises(InputError, match="its name stays its own"):
+        changes.add_sensor(pool, "a-new-one", budget=500)
+    with pytest.raises(InputError, match="same for all sensors of a pool"):
+        changes.add_sensor(pool, "room-9", budget=500, declaration={})
+
+
+@pytest.mark.parametrize("behind", COUNTERS)
+def test_counters_may_hear_of_a_new_sensor_one_after_the_other(
+    pool: Path, tmp_path: Path, behind: str
+) -> None:
+    elsewhere = tmp_path / "machine"
+    elsewhere.mkdir()
+    shutil.move(pool / behind, elsewhere / behind)
+    changes.add_sensor(pool, "room-5", budget=500)
+
+    ahead = next(name for name in COUNTERS if name != behind)
+    with ExitStack() as stack:
+        names = (ahead, "owner", *(f"sensor-{room}" for room in ROOMS))
+        made = [stack.enter_context(loaded(pool, name).make_party()) for name in names]
+        with loaded(elsewhere, behind).make_counter() as old:
+            parties = Pool([*made, old])
+            parties.read(0, *ROOMS, broken="room-4")
+            # The one that knows of the new sensor waits for it until the window is late.
+            late = parties.parties[ahead].tick(START + 2 * 10**9)  # type: ignore[attr-defined]
+            with pytest.raises(InputError, match="other sensors"):
+                parties.carry(late)
+        shutil.copy(pool / "stream.yaml", elsewhere)
+        assert elsewhere / behind / CONFIG in update_folder(elsewhere, Register.load(elsewhere))
+        parties = Pool([*made, stack.enter_context(loaded(elsewhere, behind).make_counter())])
+        for party in list(parties.parties.values()):
+            parties.carry(party.resume())
+        assert parties.verdicts() == [(0, "judged", ("room-4",), 5)]
+
+
+def test_no_window_waits_for_a_retired_sensor_and_too_few_are_not_left(pool: Path) -> None:
+    changes.retire_sensor(pool, "room-1")
+    assert "sensor/room-1" not in users(pool)
+    assert "room-1" not in (pool / "broker" / "access").read_text()
+    rest = [room for room in ROOMS if room != "room-1"]
+    with opened(pool, *rest) as parties:
+        parties.read(0, *rest, broken="room-2")
+        assert parties.verdicts() == [(0, "judged", ("room-2",), 4)]
+    with pytest.raises(InputError, match="are 3, and a window needs at least 4"):
+        changes.retire_sensor(pool, "room-2")
+    assert Register.load(pool).retired == ["room-1"]
+
+
+def test_keys_are_rotated_and_a_pool_is_not_declared_anew(pool: Path) -> None:
+    before = loaded(pool, "owner").config.peers["counter-1"]
+    changes.rotate_key(pool, "counter-1")
+    assert loaded(pool, "owner").config.peers["counter-1"] != before
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+        assert parties.verdicts() == [(0, "judged", (), 5)]
+    with pytest.raises(InputError, match="cannot be declared anew"):
+        changes.declare_anew(
+            pool, "room-1", example_declaration(), reason="summer", learned_from_readings=False
+        )
+
+
+def test_a_counter_goes_on_though_its_partner_lost_its_journal(pool: Path, run: Run) -> None:
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+        parties.read(1, *ROOMS[:4])
+    for path in (pool / "counter-2").glob("*.journal*"):
+        path.unlink()
+    with opened(pool, *ROOMS) as parties:  # the first four of window 1 are gone at counter-2
+        parties.read(1, "room-4")
+        parties.read(2, *ROOMS)
+        assert len(parties.verdicts()) == 1
+    config = str(pool / "owner" / CONFIG)
+    refused = run("skip", "--config", config, "--sensor", "room-1", "--until", "2", "--reason", "lost")
+    assert "is all that a pool takes" in refused.stderr
+    shown = run("skip", "--config", config, "--until", "2", "--reason", "counter-2's disk is lost", "--json")
+    assert json.loads(shown.stdout) | {"first": 1, "last": 1, "given_up": 1} == json.loads(shown.stdout)
+    with opened(pool, *ROOMS) as parties:
+        parties.carry(parties.owner.resume())
+        parties.read(3, *ROOMS, broken="room-3")
+        assert parties.verdicts() == [
+            (0, "judged", (), 5),
+            (1, "given up by the owner", (), 0),
+            (2, "judged", (), 5),
+            (3, "judged", ("room-3",), 5),
+        ]
+        # Nothing of what was given up is taken up again.
+        assert [parties.parties[name].floor for name in COUNTERS] == [4, 4]  # type: ignore[attr-defined]
+
+
+def test_the_commands_work_on_the_folder_of_a_pool(pool: Path, run: Run) -> None:
+    added = run("add-sensor", "pool", "--sensor", "room-5", "--budget", "10", "--json")
+    assert "sensor-room-5/config.yaml" in json.loads(added.stdout)["changed"]
+    assert run("retire-sensor", "pool", "--sensor", "room-5").returncode == 0
+    assert run("rotate-key", "pool", "sensor/room-0").returncode == 0
+    assert json.loads(run("update", "pool", "--json").stdout)["changed"] == ["stream.yaml"]
+    data = yaml.safe_load((pool / "owner" / CONFIG).read_text())
+    assert (data["sensors"][-1], data["retired"]) == ("room-5", ["room-5"])
