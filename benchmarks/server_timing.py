@@ -214,10 +214,14 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=100_000, help="rows of a person that nobody could miss")
     parser.add_argument("--slot", type=float, default=1.0, help="seconds, long enough for every answer")
     parser.add_argument("--at-once", type=int, default=2, help="pairs, where there are slots")
-    parser.add_argument("--only", help="questions whose name begins so; leak: the plain one")
+    parser.add_argument(
+        "--only", help="questions whose line begins so, as 'count: a text'; leak: the plain one"
+    )
     options = parser.parse_args()
     leak = [plain_leak(options.rows, options.many)] if options.only in (None, "leak") else []
-    others = [pair for pair in pairs(options.rows) if pair.question.startswith(options.only or "")]
+    others = [
+        pair for pair in pairs(options.rows) if f"{pair.question}: {pair.why}".startswith(options.only or "")
+    ]
     before, without = machine(), options.pairs_without or options.pairs
     found = [
         try_pair(pair, options.pairs, without, options.slot, options.at_once) for pair in [*leak, *others]

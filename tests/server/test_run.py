@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,7 +21,8 @@ import sqlalchemy as sa
 
 from anonymaly.errors import InputError
 from anonymaly.server.keys import ApiKey
-from anonymaly.server.run import Only, Supervisor, close_pipe, make_private, tell
+from anonymaly.server.run import Only, Supervisor, close_pipe, tell
+from anonymaly.server.served_folder import make_private
 from anonymaly.server.settings import ServerSettings
 from anonymaly.server.state import State
 from tests.server.places import PATIENCE, Place
@@ -32,10 +34,7 @@ def prepare(folder: Path, only: Only | None = "workers", *, anew: bool = False) 
     said: list[str] = []
     supervisor = Supervisor(folder, ServerSettings.load(folder, {"port": 0}), only)
     supervisor.prepare(said.append, new_owner_key=anew)
-    if supervisor._state is not None:
-        supervisor._state.close()
-    if supervisor._socket is not None:
-        supervisor._socket.close()
+    supervisor.close()
     return said
 
 
@@ -118,20 +117,52 @@ def test_web_processes_alone_read_no_table_and_need_a_server_that_began(folder: 
 def test_what_cannot_be_used_is_said_before_anything_starts(
     folder: Path, options: dict[str, str], field: str
 ) -> None:
+    before = {path.name for path in folder.iterdir()}
     with pytest.raises(InputError) as caught:
         Supervisor(folder, ServerSettings.load(folder, {"port": 0, **options})).prepare(lambda _: None)
+    assert {path.name for path in folder.iterdir()} == before
     assert (caught.value.field, bool(caught.value.next_step)) == (field, True)
     assert "geheim" not in str(caught.value)
 
 
 def test_a_port_that_is_taken_is_said_before_anything_starts(folder: Path) -> None:
-    supervisor = Supervisor(folder, ServerSettings.load(folder, {"port": 0}))
-    supervisor.prepare(lambda _: None)
-    assert supervisor._socket is not None
-    taken = supervisor._socket.getsockname()[1]
-    with pytest.raises(InputError, match="cannot listen"):
-        Supervisor(folder, ServerSettings.load(folder, {"port": taken})).prepare(lambda _: None)
-    supervisor._socket.close()
+    before = {path.name for path in folder.iterdir()}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = ServerSettings.load(folder, {"port": taken.getsockname()[1]})
+        with pytest.raises(InputError, match="cannot listen"):
+            Supervisor(folder, settings).prepare(lambda _: None)
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_start_that_fails_leaves_what_was_there_before(folder: Path) -> None:
+    prepare(folder)
+    files = sorted(path.name for path in folder.iterdir())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = ServerSettings.load(folder, {"port": taken.getsockname()[1]})
+        with pytest.raises(InputError, match="cannot listen"):
+            Supervisor(folder, settings).prepare(lambda _: None)
+    assert sorted(path.name for path in folder.iterdir()) == files
+    assert len(owners(folder)) == 1
+
+
+def test_a_folder_is_served_by_one_at_a_time_unless_they_share_a_database(
+    folder: Path, postgres: str
+) -> None:
+    def begin(only: Only | None, **options: str) -> Supervisor:
+        supervisor = Supervisor(folder, ServerSettings.load(folder, {"port": 0, **options}), only)
+        supervisor.prepare(lambda _: None)
+        return supervisor
+
+    first = begin(None)
+    for only in (None, "workers"):
+        with pytest.raises(InputError, match="another anonymaly serve has"):
+            begin(only)
+    begin("web").close()  # it has no workers, and a socket of its own
+    begin(None, state=postgres).close()
+    refused = run(folder, "--port", "0")
+    assert (refused.returncode, "Stop that one first" in refused.stderr) == (2, True)
+    first.close()
+    begin(None).close()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

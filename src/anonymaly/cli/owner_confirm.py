@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anonymaly.ask.server_words import printable
 from anonymaly.cli.output import AsJson, say, say_json
 from anonymaly.cli.owner_keys import Output, reserve, warn
 from anonymaly.errors import InputError
@@ -48,18 +50,33 @@ def confirm(
             return
         found = next((item for item in waiting if item["number"] == number), None)
         if found is not None and not as_json:
-            warn(f"Proposal {number} of {found['person']} (key {found['key']}): {found['says']}.")
+            warn(printable(f"Proposal {number} of {found['person']} (key {found['key']}): {found['says']}."))
+            for line in found.get("changes", ()):
+                warn(f"  {line}")
+        done: Mapping[str, Any] = {}
         if decline:
             host.decline(number)
         elif found is not None and found["kind"] == "key":
             _confirm_key(host, number, output)
         else:
-            host.confirm(number, say)
+            done = host.confirm(number, say)
     ended = "declined" if decline else "confirmed"
     if as_json:
-        say_json({"number": number, "state": ended})
+        files = {name: done[name] for name in ("entry", "file", "before", "left") if name in done}
+        say_json({"number": number, "state": ended, **files})
     else:
         say(f"Proposal {number} is {ended}.")
+        _say_files(done)
+
+
+def _say_files(done: Mapping[str, Any]) -> None:
+    """Say which file an amendment changed, or which one is to be changed by hand."""
+    if "left" in done:
+        say(f"Entry {done['entry']} is in force, and {done['file']} could not be changed ({done['why']}).")
+        say(f"No worker answers for the table until it is: mv {done['left']} {done['file']}")
+    elif "file" in done:
+        say(f"Entry {done['entry']} is in force. {done['file']} says the same now; what it was before is in")
+        say(f"{done['before']}.")
 
 
 def _confirm_key(host: Host, number: int, output: Path | None) -> None:
@@ -69,9 +86,9 @@ def _confirm_key(host: Host, number: int, output: Path | None) -> None:
             raise InputError(
                 "is needed where no terminal is: a key must not end up in a log",
                 field="output",
-                next_step="Give, for instance, --output owner.key.",
+                next_step="Give, for instance, --output new.key.",
             )
-        host.confirm(number, lambda text: say(f"An owner's key, shown only now:\n\n    {text}\n"))
+        host.confirm(number, lambda text: say(f"The new key, shown only now:\n\n    {text}\n"))
         return
     file = reserve(output)
 
@@ -88,7 +105,7 @@ def _confirm_key(host: Host, number: int, output: Path | None) -> None:
         raise
 
 
-def _list(waiting: list[dict[str, object]], as_json: bool) -> None:
+def _list(waiting: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         say_json({"proposals": waiting})
     elif not waiting:
@@ -96,4 +113,8 @@ def _list(waiting: list[dict[str, object]], as_json: bool) -> None:
     for item in () if as_json else waiting:
         why = "" if item["reason"] is None else f" ({' '.join(str(item['reason']).split())})"
         who = f"{item['person']}, key {item['key']}"
-        say(f"{item['number']}  {item['created_at']}  {who}: {item['says']}{why}")
+        say(printable(f"{item['number']}  {item['created_at']}  {who}: {item['says']}{why}"))
+        for line in item.get("changes", ()):
+            say(f"     {line}")
+        if "declaration" in item:
+            say("     Long lists are cut here: --json has all that it declares.")

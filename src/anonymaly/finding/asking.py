@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
@@ -26,7 +26,7 @@ class Attempt(NamedTuple):
 
     repeat: int
     preview: Preview
-    cost: int
+    cost: int  # in nano-ε
     number: int | None = None  # of its charge of before, as far as whoever asks may know
     answered: bool = False  # whether that has an answer
 
@@ -101,9 +101,9 @@ class AskingHere:
             repeat += 1
         preview = self._curator.preview(query, repeat=repeat)
         if charge is None:
-            return Attempt(repeat, preview, preview.cost)
+            return Attempt(repeat, preview, preview.cost_nano)
         # Another's charge still counts in the asker's own grant.
-        cost = preview.cost if self._is_free(charge) else preview.query.cost
+        cost = preview.cost_nano if self._is_free(charge) else preview.query.cost
         return Attempt(repeat, preview, cost, charge.seq, charge.state == "committed" and not cost)
 
     def models(self, like: Score) -> Iterator[tuple[int, Preview]]:
@@ -134,10 +134,32 @@ class AskingHere:
         return mine is not None or not accountant.has_grants
 
 
+class ServerTable(Protocol):
+    """A server's table as one asker sees it: over HTTP a `RemoteCurator`, and on pages the console's own."""
+
+    declaration: Declaration
+
+    @property
+    def allowed(self) -> Mapping[str, Any]:
+        """The asker's own ``limit``, ``spent`` and ``remaining`` as decimal text."""
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return a line for each answer of the asker's, oldest first."""
+
+    def answer(self, number: int) -> Answer:
+        """Return one of them by its number."""
+
+    def preview(self, query: Query) -> Preview:
+        """Return the preview of a question, at its full cost."""
+
+    def ask(self, query: Query, *, repeat: int = 0) -> Answer:
+        """Ask, and be charged."""
+
+
 class AskingServer:
     """Asks a table of a server, which tells nothing of others: every question may cost all of its ε."""
 
-    def __init__(self, curator: RemoteCurator) -> None:
+    def __init__(self, curator: ServerTable) -> None:
         self._curator = curator
         self.declaration = curator.declaration
 
@@ -153,7 +175,7 @@ class AskingServer:
     def attempt(self, query: Query) -> Attempt:
         """Return the question at its full cost: whether it was charged before is found by asking it."""
         preview = self._curator.preview(query)
-        return Attempt(0, preview, preview.cost)
+        return Attempt(0, preview, preview.cost_nano)
 
     def models(self, like: Score) -> Iterator[tuple[int, Preview]]:
         """Yield number and preview of each model of these columns among the asker's own answers."""

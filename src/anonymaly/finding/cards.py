@@ -7,11 +7,11 @@ import html
 from collections.abc import Sequence
 
 from anonymaly.finding.odd_record import Explained, OddRecord, shown
-from anonymaly.finding.page import table
-from anonymaly.questions.explain.everyone.picture import to_svg
-from anonymaly.questions.score.reasons import Part
+from anonymaly.pictures.page import figure, table
+from anonymaly.questions.explain.everyone.picture import chart_of
+from anonymaly.questions.explain.everyone.value import Explanation, Group
+from anonymaly.questions.score.reasons_picture import one_record
 
-BAR, COLOUR = 180, "#0072b2"
 MOST_VALUES = 20  # of a record; more are folded away
 SHORT = 24  # characters of a record's name that stay in one line
 PARTS_READ = (
@@ -20,8 +20,8 @@ PARTS_READ = (
     "The score is the sum of all parts, below 0 where most are usual."
 )
 STRIPS_READ = (
-    "In the strips, the box holds the middle half of the group, the thick line is its median, and the dot is "
-    "the record."
+    "In the strips, the box holds the middle half of the group, the thick line is its median, and the "
+    "diamond is the record."
 )
 
 
@@ -51,7 +51,7 @@ def overview(odd: Sequence[OddRecord]) -> str:
             f'<td class="wide">{html.escape(_group(item.explained))}</td>'
         )
     heads = (
-        f'<th></th><th class="number">row</th>{"<th>record</th>" if named else ""}'
+        f'<th class="number">place</th><th class="number">row</th>{"<th>record</th>" if named else ""}'
         '<th class="number">score</th><th>largest reason</th><th class="wide">stands out</th>'
     )
     return table([heads, *lines])
@@ -74,8 +74,10 @@ def cards(odd: Sequence[OddRecord]) -> str:
 
 
 def _card(place: int, item: OddRecord, largest: float) -> str:
-    parts = "".join(_part(part, largest) for part in item.reason.parts)
-    said = parts or f"<p>{html.escape(str(item.reason))}</p>"
+    parts = [(part.title, part.part) for part in item.reason.parts]
+    drawn = figure(one_record(parts, largest)) if parts else ""
+    words = [part.words for part in item.reason.parts] or [str(item.reason)]
+    said = drawn + "".join(f"<p>{html.escape(_sentence(text))}</p>\n" for text in words)
     return (
         f'<div class="card">\n<h3>{place}. {html.escape(item.title)}'
         f'<span class="faint">score {item.reason.score:.2f}</span></h3>\n'
@@ -102,18 +104,6 @@ def _listed(item: OddRecord, names: Sequence[str]) -> str:
     )
 
 
-def _part(part: Part, largest: float) -> str:
-    """Return a part as a bar, a number and words; all bars of a report have one scale."""
-    width = max(BAR * part.part / largest, 1)
-    return (
-        f'<div class="part"><svg width="{BAR}" height="14" viewBox="0 0 {BAR} 14" role="img" '
-        f'preserveAspectRatio="none" style="width: 100%; height: 14px" '
-        f'aria-label="{part.part:.2f} of at most {largest:.2f}">'
-        f'<rect x="0" y="1" width="{width:.1f}" height="12" fill="{COLOUR}"/></svg>'
-        f'<span class="number">+{part.part:.2f}</span><span>{html.escape(part.words)}</span></div>\n'
-    )
-
-
 def _explained(explained: Explained | None) -> str:
     if explained is None:
         return ""
@@ -123,10 +113,15 @@ def _explained(explained: Explained | None) -> str:
         return f'\n<div class="group"><p>{html.escape(_sentence(explained.words()[0]))}</p>{note}</div>'
     groups = "".join(
         f"<p><strong>Stands out in {html.escape(found.metric)}</strong> {html.escape(group.brief)}.<br>"
-        f"{html.escape(_sentence(found.reason(group)))}</p>{to_svg(found, group)}"
+        f"{html.escape(_sentence(found.reason(group)))}</p>{_drawn(found, group)}"
         for group in found.groups
     )
     return f'\n<div class="group">{groups}{note}</div>'
+
+
+def _drawn(found: Explanation, group: Group) -> str:
+    chart = chart_of(found, group)
+    return "" if chart is None else figure(chart)
 
 
 def _sentence(text: str) -> str:

@@ -259,14 +259,19 @@ SAMPLE = Advice(
 )
 STREAM = Advice(
     "stream",
-    "local ε-differential privacy for what one server sees of a reading within its range, and two servers "
-    "that follow the protocol and do not share what they hold",
+    "ε-differential privacy of a sensor's reading against each of two servers, whatever it does, while the "
+    "other is honest, and nothing about readings in windows that are not counted",
     starts=(
-        Start("epsilon", "1", "for each column of each reading: 1,440 in a day of one reading a minute"),
-        Start("window", "500", "so many readings are judged together"),
+        Start(
+            "epsilon", "0.5", "for a reading in a counted window: one of 96 quarters of an hour, so 0.5 a day"
+        ),
+        Start("least_sensors", "100", "with fewer sensors in a window nothing is counted or judged"),
     ),
     commands=("anonymaly stream init streams",),
-    notes=("readings that stay the same for long average out: see the page on streams",),
+    notes=(
+        "a single sensor, or fewer than about a hundred: anonymaly stream init streams --protocol "
+        "correction, which promises less; see the page on streams",
+    ),
 )
 
 # What leaves the house → who must be protected → the advice.

@@ -89,6 +89,11 @@ def find(
 def run(prepared: Prepared) -> OddRecords:
     """Ask the planned questions, one after another; refuse all of them if the budget does not hold all."""
     prepared.refuse_beyond_budget()
+    return carry_out(prepared)
+
+
+def carry_out(prepared: Prepared) -> OddRecords:
+    """Ask the planned questions of a find that was begun: what was asked is known by whoever asks."""
     asking, answer = prepared.asking, prepared.stored
     if answer is None:
         answer = asking.ask(prepared.score, prepared.repeat)
@@ -120,9 +125,9 @@ def run(prepared: Prepared) -> OddRecords:
         odd=odd,
         reasons=reasons,
         model_number=answer.number,
-        model_charged=answer.charged,
+        model_charged_nano=answer.charged_nano,
         guarantee=compose(*promises.values()),
-        remaining=asking.remaining(),
+        remaining_nano=asking.remaining(),
     )
 
 
@@ -141,6 +146,6 @@ def _ask(asking: Asking, choice: RecordQuestion, share: int) -> tuple[Explained,
         lost = Explained(None, share, missing=said, note=choice.note, failed=True)
         if before is None or not isinstance(problem, AnswerFailed):
             return lost, None
-        return replace(lost, charged=before.cost), before.guarantee
-    told = Explained(answer.value, share, answer.charged, answer.number, note=choice.note)
+        return replace(lost, charged_nano=before.cost_nano), before.guarantee
+    told = Explained(answer.value, share, answer.charged_nano, answer.number, note=choice.note)
     return told, answer.guarantee

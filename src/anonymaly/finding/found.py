@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import to_number, to_text
 from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 from anonymaly.finding.odd_record import OddRecord
@@ -36,21 +36,21 @@ class OddRecords:
         The oddest records, each with its reasons and its explanation.
     reasons
         The parts of their scores, as ``Model.reasons`` has them; rows are counted from 0.
-    model_number, model_charged
-        The model's answer, and what it was charged by this call.
+    model_number, model_charged_nano
+        The model's answer, and what it was charged by this call, in nano-ε.
     guarantee
         The promise of everything in here together.
-    remaining
-        What the account, or the asker's part of it, holds after it.
+    remaining_nano
+        What the account, or the asker's part of it, holds after it, in nano-ε.
     """
 
     plan: FindPlan
     odd: tuple[OddRecord, ...]
     reasons: Reasons
     model_number: int | None
-    model_charged: int
+    model_charged_nano: int
     guarantee: Guarantee
-    remaining: int
+    remaining_nano: int
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -63,16 +63,26 @@ class OddRecords:
         return [item.explained.explanation for item in self.odd if item.explained is not None]
 
     @property
-    def charged(self) -> int:
-        """What this call was charged in all, in billionths of ε."""
-        return self.model_charged + sum(
-            item.explained.charged for item in self.odd if item.explained is not None
+    def charged_nano(self) -> int:
+        """What this call was charged in all, in nano-ε."""
+        return self.model_charged_nano + sum(
+            item.explained.charged_nano for item in self.odd if item.explained is not None
         )
+
+    @property
+    def charged(self) -> float:
+        """The ε that this call was charged in all."""
+        return to_number(self.charged_nano)
+
+    @property
+    def remaining(self) -> float:
+        """The ε that the account, or the asker's part of it, holds after it."""
+        return to_number(self.remaining_nano)
 
     @property
     def cost(self) -> str:
         """What this call was charged in all: ε, as decimal text."""
-        return to_text(self.charged)
+        return to_text(self.charged_nano)
 
     @cached_property
     def failed(self) -> tuple[OddRecord, ...]:
@@ -82,10 +92,10 @@ class OddRecords:
     def paid(self) -> list[tuple[str, str, str, str]]:
         """Return name, share, charge and answer of each question."""
         model = self.plan.steps[0]
-        lines = [("model", model.share, self.model_charged, self.model_number)]
+        lines = [("model", model.share_nano, self.model_charged_nano, self.model_number)]
         told = [item.explained for item in self.odd if item.explained is not None]
         lines += [
-            (f"explanation {place}", item.share, item.charged, item.number)
+            (f"explanation {place}", item.share_nano, item.charged_nano, item.number)
             for place, item in enumerate(told, start=1)
         ]
         return [
@@ -95,9 +105,11 @@ class OddRecords:
 
     def statement(self) -> list[str]:
         """Say in one place what was charged, what remains, and what is promised."""
-        unspent = self.plan.epsilon - self.charged
-        left = f"; ε = {to_text(unspent)} of {to_text(self.plan.epsilon)} stays unspent" if unspent else ""
-        lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining)} remain"]
+        unspent = self.plan.epsilon_nano - self.charged_nano
+        left = (
+            f"; ε = {to_text(unspent)} of {to_text(self.plan.epsilon_nano)} stays unspent" if unspent else ""
+        )
+        lines = [f"charged ε = {self.cost}{left}; {to_text(self.remaining_nano)} remain"]
         lines += self.guarantee.describe().splitlines()
         if self.failed:
             rows = ", ".join(f"row {item.row:,}" for item in self.failed)
@@ -110,7 +122,7 @@ class OddRecords:
             "plan": self.plan.to_dict(),
             "records": [item.to_dict() for item in self.odd],
             "charged": self.cost,
-            "remaining": to_text(self.remaining),
+            "remaining": to_text(self.remaining_nano),
             "questions": [
                 dict(zip(("name", "share", "charged", "answer"), line, strict=True)) for line in self.paid()
             ],

@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import to_number, to_text
 from anonymaly.questions.explain.everyone.picture import strip
 from anonymaly.questions.explain.everyone.value import Explanation, shown_value
 from anonymaly.questions.score.reasons import Reason
@@ -31,19 +31,24 @@ class Explained:
         Why there is none.
     note
         What was changed to ask it.
-    share, charged, number
-        The named share and what this call was charged, in billionths of ε, and the answer's number.
+    share_nano, charged_nano, number
+        The named share and what this call was charged, in nano-ε, and the answer's number.
     failed
         Whether the question was asked and failed, rather than not asked.
     """
 
     explanation: Explanation | None
-    share: int
-    charged: int = 0
+    share_nano: int
+    charged_nano: int = 0
     number: int | None = None
     missing: str | None = None
     note: str | None = None
     failed: bool = False
+
+    @property
+    def charged(self) -> float:
+        """The ε that this call was charged for it."""
+        return to_number(self.charged_nano)
 
     def words(self, *, drawn: bool = False) -> list[str]:
         """Return it in words, a line each; with a strip below each group whose quartiles are known."""
@@ -60,15 +65,14 @@ class Explained:
         lines = []
         for group in found.groups:
             lines += [f"stands out in {found.metric} {group.brief}", found.reason(group)]
-            if drawn and group.quartiles is not None and found.record_value is not None:
-                lines.append(strip(found.record_value, group.quartiles))
+            lines += strip(found, group) if drawn else []
         return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
-            "share": to_text(self.share),
-            "charged": to_text(self.charged),
+            "share": to_text(self.share_nano),
+            "charged": to_text(self.charged_nano),
             "number": self.number,
             "explanation": None if self.explanation is None else self.explanation.to_dict(),
             "words": None if self.explanation is None else self.words(),

@@ -77,14 +77,15 @@ class Prepared:
 
     def refuse_beyond_budget(self) -> None:
         """Refuse the whole before its first charge, if it may cost more than there is by now."""
-        plan = replace(self.plan, remaining=self.asking.remaining())
+        plan = replace(self.plan, remaining_nano=self.asking.remaining())
+        left = to_text(plan.remaining_nano)
         if not plan.affordable:
             raise BudgetExceeded(
-                f"needs up to ε={to_text(plan.cost)} for {len(plan.steps)} questions; "
-                f"{to_text(plan.remaining)} remain, and nothing was charged",
+                f"needs up to ε={to_text(plan.cost_nano)} for {len(plan.steps)} questions; "
+                f"{left} remain, and nothing was charged",
                 field="epsilon",
-                next_step=f"Give at most {to_text(plan.remaining)}, or ask the owner to raise the budget."
-                if plan.remaining
+                next_step=f"Give at most {left}, or ask the owner to raise the budget."
+                if plan.remaining_nano
                 else "Ask the owner to raise the budget.",
             )
 
@@ -102,10 +103,33 @@ def prepare(
     name: str | None = None,
 ) -> Prepared:
     """Check and plan a find, with the parameters of ``find``; reads no row of the table, spends nothing."""
+    return prepare_for(
+        asking_of(curator, analyst),
+        frame,
+        epsilon=epsilon,
+        top=top,
+        explain=explain,
+        columns=columns,
+        missing=missing,
+        name=name,
+    )
+
+
+def prepare_for(
+    asking: Asking,
+    frame: Any,
+    *,
+    epsilon: Number,
+    top: int = TOP,
+    explain: int = EXPLAIN,
+    columns: Sequence[str] | None = None,
+    missing: Missing = "skip",
+    name: str | None = None,
+) -> Prepared:
+    """Check and plan a find of somebody who asks by their own way."""
     nano = to_nano(epsilon)
     _whole(top, "top", 1, MOST_TOP)
     _whole(explain, "explain", 0, MOST_EXPLAIN)
-    asking = asking_of(curator, analyst)
     declaration = asking.declaration
     own = OwnRecords.read(frame, compared_columns(declaration, columns))
     shares = Shares.of(nano, explanations=explain)
@@ -137,9 +161,9 @@ def prepare(
         records=name,
         given=len(own),
         top=top,
-        epsilon=nano,
+        epsilon_nano=nano,
         steps=(model_step, *later),
-        remaining=asking.remaining(),
+        remaining_nano=asking.remaining(),
         guarantee=Guarantee(preview.guarantee.relation, to_text(shown)),
         notes=notes,
     )
@@ -190,14 +214,14 @@ def _with_stored(prepared: Prepared, model: Model) -> Prepared:
     steps = [prepared.plan.steps[0]]
     for step, choice in zip(prepared.plan.steps[1:], prepared.choices(prepared.odd(model)), strict=True):
         if choice.query is None:
-            steps.append(replace(step, asks=f"none: {choice.why_not}", cost=0))
+            steps.append(replace(step, asks=f"none: {choice.why_not}", cost_nano=0))
             continue
         found = prepared.asking.attempt(choice.query)
         steps.append(
             replace(
                 step,
                 asks=choice.query.describe(),
-                cost=found.cost,
+                cost_nano=found.cost,
                 stored=found.number if found.answered else None,
                 charged_before=None if found.answered else found.number,
             )

@@ -8,7 +8,7 @@ import html
 from anonymaly.core.epsilon import to_text
 from anonymaly.finding.cards import cards, overview, reading
 from anonymaly.finding.found import OddRecords
-from anonymaly.finding.page import fragment, paragraph, table, whole_page
+from anonymaly.pictures.page import fragment, heading, paragraph, table, whole_page
 
 NOISE_READ = "Shares of records and sizes of groups carry the noise that protects the people in the table."
 OWN = (
@@ -24,17 +24,21 @@ def page(found: OddRecords) -> str:
 
 def find_fragment(found: OddRecords) -> str:
     """Return the report for a notebook, or for the page."""
+    return fragment(heading(found.plan.title), *find_parts(found))
+
+
+def find_parts(found: OddRecords) -> tuple[str, ...]:
+    """Return what the report is made of below its title, as HTML that needs the style of the page around."""
     plan = found.plan
-    unspent = plan.epsilon - found.charged
-    left = f" of the {to_text(plan.epsilon)} that it might have cost" if unspent else ""
+    unspent = plan.epsilon_nano - found.charged_nano
+    left = f" of the {to_text(plan.epsilon_nano)} that it might have cost" if unspent else ""
     facts = (
-        f"Charged: ε = {found.cost}{left}; {to_text(found.remaining)} remain. All figures here are released "
-        "answers, or follow from them."
+        f"Charged: ε = {found.cost}{left}; {to_text(found.remaining_nano)} remain. All figures here are "
+        "released answers, or follow from them."
     )
     missing = paragraph(found.statement()[-1], "warning") if found.failed else ""
     promise = "<br>".join(map(html.escape, found.guarantee.describe().splitlines()))
-    return fragment(
-        plan.title,
+    return (
         paragraph(facts),
         missing,
         overview(found.odd),
@@ -50,14 +54,16 @@ def find_fragment(found: OddRecords) -> str:
 
 
 def _cost(found: OddRecords) -> str:
-    heads = '<th>question</th><th class="number">share of ε</th><th class="number">charged</th><th></th>'
+    heads = (
+        '<th>question</th><th class="number">share of ε</th><th class="number">charged</th><th>answer</th>'
+    )
     lines = [
         f'<td>{name}</td><td class="number">{share}</td><td class="number">{charged}</td>'
         f"<td>{html.escape(answer)}</td>"
         for name, share, charged, answer in found.paid()
     ]
     total = (
-        f'<th>together</th><th class="number">{to_text(found.plan.epsilon)}</th>'
-        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining)} remain</th>'
+        f'<th>together</th><th class="number">{to_text(found.plan.epsilon_nano)}</th>'
+        f'<th class="number">{found.cost}</th><th>{to_text(found.remaining_nano)} remain</th>'
     )
     return table([heads, *lines, total])

@@ -7,8 +7,6 @@ is one failure without a word, as is everything about a job whose worker was los
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,22 +15,28 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from anonymaly.ask.binding import Binding
 from anonymaly.ask.curator import Curator
-from anonymaly.ask.query import Query
-from anonymaly.core.value import canonical_json
 from anonymaly.errors import AnonymalyError, AnswerFailed, InputError, Refused, SchemaError
-from anonymaly.ledger import Reservation
 from anonymaly.server import people
+from anonymaly.server.amending import compare_asked
+from anonymaly.server.amending_files import amend_file
 from anonymaly.server.held import HeldTable, NotReady
+from anonymaly.server.job_questions import (
+    bind,
+    find,
+    public_fields,
+    read_question,
+    refuse_without_grant,
+    small_bytes,
+    with_small_value,
+)
 from anonymaly.server.jobs import Ended, Job, Result
 from anonymaly.server.keys import seal
 from anonymaly.server.logins.session_keys import end_session_key
-from anonymaly.server.messages import LARGEST_VALUE
 from anonymaly.server.outbox import AnswerOutbox
 from anonymaly.server.own import own_answer, own_problem
 from anonymaly.server.people import NewKey, Who
-from anonymaly.server.proposals import hold_back, in_words, loosens, refuse_unusable
+from anonymaly.server.proposals import ON_HOST, hold_back, in_words, loosens, refuse_unusable
 from anonymaly.server.slots import SHORTEST
 from anonymaly.server.state import State
 
@@ -84,8 +88,10 @@ class Hands:
         admit: Admit | None = None,
         *,
         confirm: bool = False,
+        on_host: bool = False,
     ) -> None:
         self._confirm = confirm  # whether what loosens is held back until the host confirms it
+        self._on_host = on_host  # whether this is the host, which confirms
         self._state = state
         self._admit = admit
         self._tables = tables
@@ -140,6 +146,8 @@ class Hands:
     def _do(self, job: Job, who: Who) -> JobOutcome:
         recalled = 0.0
         try:
+            if job.kind == ON_HOST and not self._on_host:
+                return self._propose_amendment(job, who)
             if self._confirm and loosens(job):
                 return self._propose(job, who)
             if job.kind == "ask":
@@ -159,6 +167,17 @@ class Hands:
         else:
             self._table(job)
             refuse_unusable(job.kind, job.asked, who.person)
+        return self._held_back(job)
+
+    def _propose_amendment(self, job: Job, who: Who) -> JobOutcome:
+        """Hold an amendment back, whatever `confirm` says; refuse one that could not be carried out now."""
+        accountant = self._table(job).curator.accountant
+        refuse_unusable(job.kind, job.asked, who.person)
+        opened = accountant.name in accountant.ledger.accounts()
+        compare_asked(accountant.account if opened else None, accountant.declaration, job.asked)
+        return self._held_back(job)
+
+    def _held_back(self, job: Job) -> JobOutcome:
         # In words here, where it may fail as every job may: what it says is read on the host's terminal.
         says = in_words(job.kind, job.table_name, job.asked)
         return JobOutcome("done", lambda connection: hold_back(self._state, connection, job, says))
@@ -166,8 +185,8 @@ class Hands:
     def _recalled(self, job: Job, who: Who) -> float:
         """Return how long a draw took that was made for somebody else: the next one is to wait as long."""
         curator = self._table(job).curator
-        query, repeat = _read_question(job, curator)
-        bound = _bind(curator, query, repeat)
+        query, repeat = read_question(job, curator)
+        bound = bind(curator, query, repeat)
         found = curator.accountant.find(bound, repeat)
         if found is None or found.outcome_time is None:
             return 0.0
@@ -181,8 +200,8 @@ class Hands:
         table = self._tables.get(job.table_name or "")
         if table is None:
             return
-        query, repeat = _read_question(job, table.curator)
-        found, ledger = _find(table.curator, query, repeat), table.curator.accountant.ledger
+        query, repeat = read_question(job, table.curator)
+        found, ledger = find(table.curator, query, repeat), table.curator.accountant.ledger
         if found is None or found.state != "reserved":
             return
         if ledger.charge_of(found.account, found.key, who.person) is not None:
@@ -196,10 +215,10 @@ class Hands:
 
     def _ask(self, job: Job, who: Who) -> JobOutcome:
         curator = self._table(job).curator
-        query, repeat = _read_question(job, curator)
-        _refuse_without_grant(curator, who)
+        query, repeat = read_question(job, curator)
+        refuse_without_grant(curator, who)
         now = curator.ask(query, analyst=who.person, repeat=repeat)
-        bound = _bind(curator, query, repeat)
+        bound = bind(curator, query, repeat)
         ended = curator.accountant.find(bound, repeat)
         if ended is None:
             raise AssertionError("a question that was answered is not in the ledger")
@@ -208,27 +227,27 @@ class Hands:
         answer = curator.accountant.answer(ended, 0, type(query))
         shown = {
             **own_answer(curator, ended, answer, who.person).to_dict(),
-            "query": _public_fields(bound.query),
+            "query": public_fields(bound.query),
             # A job whose worker was lost may have been charged by it.
             "again": job.attempts == 1 and not now.charged,
         }
         content = {"media_type": ended.media_type, "digest": ended.digest, "size": ended.size}
-        return JobOutcome("done", {"answer": _with_small_value(shown), "content": content}, ended.seq)
+        return JobOutcome("done", {"answer": with_small_value(shown), "content": content}, ended.seq)
 
     def _rehearse(self, job: Job, who: Who) -> JobOutcome:
         curator = self._table(job).curator
-        query, _ = _read_question(job, curator)
-        _refuse_without_grant(curator, who)
+        query, _ = read_question(job, curator)
+        refuse_without_grant(curator, who)
         asked = job.asked
         answer = curator.accountant.rehearse(
             query, stand_in=curator.dataset.stand_in, rows=asked.get("rows"), seed=asked.get("seed")
         )
         shown = {
             **answer.to_dict(),
-            "query": _public_fields(_bind(curator, query, 0).query),
-            "bytes": _small_bytes(query, answer.value),
+            "query": public_fields(bind(curator, query, 0).query),
+            "bytes": small_bytes(query, answer.value),
         }
-        return JobOutcome("done", {"answer": _with_small_value(shown)})
+        return JobOutcome("done", {"answer": with_small_value(shown)})
 
     def _grant(self, job: Job, who: Who) -> JobOutcome:
         curator, asked = self._opened(job)
@@ -263,6 +282,10 @@ class Hands:
         account = change(curator.dataset.name, by=who.person, reason=asked.get("reason", ""))
         return JobOutcome("done", {"account": account.to_dict()})
 
+    def _amend(self, job: Job, who: Who) -> JobOutcome:
+        done = amend_file(self._table(job).path, job.asked, who.person)
+        return JobOutcome("done", done, done["entry"])
+
     def _key(self, job: Job, who: Who) -> JobOutcome:
         new = NewKey.read(job.asked)
 
@@ -296,55 +319,8 @@ _KINDS: dict[str, Callable[[Hands, Job, Who], JobOutcome]] = {
     "raise": Hands._raise,
     "pause": Hands._pause,
     "resume": Hands._pause,
+    "amend": Hands._amend,
     "key": Hands._key,
     "revoke-key": Hands._revoke_key,
     "log-out": Hands._log_out,
 }
-
-
-def _read_question(job: Job, curator: Curator) -> tuple[Query, int]:
-    asked = job.asked
-    query = Query.from_json(asked.get("query") or {}, named=curator.declaration.questions)
-    return query, asked.get("repeat", 0)
-
-
-def _bind(curator: Curator, query: Query, repeat: int) -> Binding:
-    accountant = curator.accountant
-    return accountant.as_charged(accountant.accept(query), repeat)
-
-
-def _find(curator: Curator, query: Query, repeat: int) -> Reservation | None:
-    return curator.accountant.find(_bind(curator, query, repeat), repeat)
-
-
-def _public_fields(query: Query) -> dict[str, Any]:
-    """Return a question without what is about a person: its answer stays in the shared tables."""
-    return {name: item for name, item in query.to_dict().items() if name not in query.personal_fields}
-
-
-def _small_bytes(query: Query, value: Any) -> str | None:
-    """Return a rehearsal's value as a store would keep it, which no outbox does; None if it is large."""
-    file = io.BytesIO()
-    query.encode(value, file)
-    kept = file.getvalue()
-    return base64.b64encode(kept).decode() if len(kept) <= LARGEST_VALUE else None
-
-
-def _refuse_without_grant(curator: Curator, who: Who) -> None:
-    """Refuse an analyst without a grant, also where the account has none: the ledger takes them as labels."""
-    if who.role != "analyst":
-        return
-    ledger, name = curator.accountant.ledger, curator.dataset.name
-    allowed = ledger.allowance(name, who.person) if name in ledger.accounts() else None
-    if allowed is None:
-        raise Refused(
-            f"analyst '{who.person}' has no grant for '{name}'",
-            field="analyst",
-            next_step="Ask the owner for one.",
-        )
-
-
-def _with_small_value(answer: dict[str, Any]) -> dict[str, Any]:
-    """Leave a large value out: its bytes are in the outbox."""
-    small = len(canonical_json(answer["value"])) <= LARGEST_VALUE
-    return answer if small else {**answer, "value": None}

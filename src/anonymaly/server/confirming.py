@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from anonymaly.errors import InputError, Refused
+from anonymaly.ask.server_words import printable
+from anonymaly.errors import AnonymalyError, InputError, Refused
+from anonymaly.server.amending import lines_of
+from anonymaly.server.amending_files import open_ledger
 from anonymaly.server.carrying_out import Hands
 from anonymaly.server.held import HeldTable, find_manifests
 from anonymaly.server.jobs import Job
@@ -46,8 +49,35 @@ class Host:
             opened.close()
 
     def waiting(self) -> list[dict[str, Any]]:
-        """Return the proposals that wait, the oldest first."""
-        return list_proposals(self.state, waiting=True)[::-1]
+        """Return the proposals that wait, the oldest first; an amendment with what it changes now."""
+        return [self._with_lines(item) for item in list_proposals(self.state, waiting=True)[::-1]]
+
+    def _with_lines(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Say what an amendment changes now, and keep all that it declares: long lists are cut in words.
+
+        One that cannot be read here is listed all the same, or nothing could be declined any more.
+        """
+        asked = item.pop("asked", None)
+        if asked is None:
+            return item
+        try:
+            lines = self._lines(str(item["table"]), asked)
+        except AnonymalyError as problem:
+            lines = [printable(f"it would be refused: {problem}")]
+        return {**item, "changes": lines, "declaration": asked.get("declaration")}
+
+    def _lines(self, table: str, asked: Mapping[str, Any]) -> list[str]:
+        folder = Path(self.settings.folder)
+        manifest = next((found for found in find_manifests(folder).values() if found.name == table), None)
+        if manifest is None:
+            raise InputError(
+                f"no file in {folder} declares {table}",
+                field="table",
+                next_step="Put the file back, or decline the proposal.",
+            )
+        with open_ledger(manifest, folder) as book:
+            account = book.account(manifest.name)
+        return lines_of(account, manifest.declaration(), asked)
 
     def decline(self, number: int) -> None:
         """End a proposal without carrying it out."""
@@ -55,7 +85,7 @@ class Host:
             self._find(connection, number)
             self._end(connection, number, "declined")
 
-    def confirm(self, number: int, show_key: Callable[[str], None]) -> None:
+    def confirm(self, number: int, show_key: Callable[[str], None]) -> Mapping[str, Any]:
         """Carry a proposal out, if its key is still valid; ``show_key`` gets the text of a new key.
 
         In one transaction: it is confirmed when it is done, and done once. The table is opened before it, as
@@ -70,7 +100,7 @@ class Host:
                 result = outcome.result(connection) if callable(outcome.result) else outcome.result
                 self._show(job, result, show_key)
                 self._end(connection, number, "confirmed")
-                return
+                return result
             found = outcome.result if not callable(outcome.result) else {}
             problem = found.get("problem") or {"problem": FAILED}
             self._end(connection, number, "refused", str(problem["problem"]))
@@ -90,7 +120,7 @@ class Host:
         try:
             for held in tables.values():
                 held.check()
-            yield Hands(self.state, tables, AnswerOutbox(Path(self.settings.outbox)))
+            yield Hands(self.state, tables, AnswerOutbox(Path(self.settings.outbox)), on_host=True)
         finally:
             for held in tables.values():
                 held.close()

@@ -22,7 +22,18 @@ from anonymaly.server.slots import SHORTEST
 from anonymaly.server.state import LOOKED_AT, State, jobs
 
 Kind = Literal[
-    "ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key", "login", "log-out"
+    "ask",
+    "rehearse",
+    "grant",
+    "revoke",
+    "raise",
+    "pause",
+    "resume",
+    "amend",
+    "key",
+    "revoke-key",
+    "login",
+    "log-out",
 ]
 Ended = Literal["done", "refused", "failed"]
 # What others than owners may have done; when one of these is claimed tells nothing of a question before it.

@@ -53,7 +53,7 @@ class Ledgers:
     def account(self, table: Published) -> Account | None:
         """Return a table's account; None before it is opened."""
         ledger = self.of(table)
-        return None if ledger is None or table.name not in ledger.accounts() else ledger.account(table.name)
+        return None if ledger is None else ledger.find_account(table.name)
 
     def grants(self, table: Published) -> list[Grant]:
         """Return the newest grant of each analyst of a table."""

@@ -15,7 +15,8 @@ def bind(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, UnicodeError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else None
+        # Python adds to the system's words that it was binding, and to what.
+        why = (problem.strerror or "").partition(" (while")[0] if isinstance(problem, OSError) else None
         raise InputError(
             f"cannot listen at {host}, port {port} ({why or type(problem).__name__})",
             field="port",

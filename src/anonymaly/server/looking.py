@@ -93,7 +93,7 @@ def content_of(services: Services, seen: Seen) -> Response:
         "Digest": f"sha-256={base64.b64encode(bytes.fromhex(digest)).decode()}",
         "Content-Disposition": "attachment",
     }
-    return StreamingResponse(_parts(reading), media_type=content["media_type"], headers=headers)
+    return StreamingResponse(in_parts(reading), media_type=content["media_type"], headers=headers)
 
 
 def statement_of(services: Services, caller: Caller, table: str) -> dict[str, Any]:
@@ -131,7 +131,8 @@ def _line(seen: Seen) -> dict[str, Any]:
     return {**found, "person": seen.job.person, "asked_at": shown.moment(seen.job.created_at), **erased}
 
 
-def _parts(reading: BinaryIO) -> Iterator[bytes]:
+def in_parts(reading: BinaryIO) -> Iterator[bytes]:
+    """Yield an open file, and close it."""
     with reading:
         while part := reading.read(PART):
             yield part

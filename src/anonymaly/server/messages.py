@@ -9,6 +9,7 @@
 | revoke | `analyst`, `reason` | `grant` |
 | raise | `to` (nano-ε), `reason` | `account` |
 | pause, resume | `reason` | `account` |
+| amend | `declaration`, `replaces` (an entry), `reason`, `learned_from_rows` | always `proposal` |
 | key | `person`, `role`, `label`, `expires_in_days` (or null) | `id`, `expires_at`, `text` |
 | revoke-key | `id` | `id` |
 | login | `token`, `nonce`, `opener` (a public key) | `id`, `expires_at`, `sealed`, `public` |

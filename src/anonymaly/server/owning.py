@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from anonymaly.server.amending import Amended, compare
 from anonymaly.server.authentication import Caller
 from anonymaly.server.jobs import Kind
 from anonymaly.server.services import Services, view
@@ -44,6 +45,25 @@ async def pause(services: Services, caller: Caller, table: str, reason: str) -> 
 async def resume(services: Services, caller: Caller, table: str, reason: str) -> dict[str, Any]:
     """Let questions be charged again."""
     return await _of_table(services, caller, "resume", table, {"reason": reason})
+
+
+async def amend(
+    services: Services, caller: Caller, table: str, fields: Mapping[str, Any], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Propose another declaration to the host, in place of the one that is in force now.
+
+    ``said`` is ``reason`` and ``learned_from_rows``.
+    """
+    found = await run_in_threadpool(amendment_of, services, caller, table, fields)
+    payload = {"declaration": dict(fields), "replaces": found.amendment.replaces, **said}
+    return await _of_table(services, caller, "amend", table, payload)
+
+
+def amendment_of(services: Services, caller: Caller, table: str, fields: Mapping[str, Any]) -> Amended:
+    """Say what another declaration would change; nothing is written."""
+    with services.at_once.of(caller.person):
+        seen = view(services, caller, table)
+        return compare(seen.account, seen.table.declaration, fields)
 
 
 async def make_key(services: Services, caller: Caller, wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,8 @@ LONGEST_NAME = 100
 # Default deny: what is not named here nobody may have done.
 ALLOWED: dict[str, frozenset[str]] = {
     "owner": frozenset(
-        {"ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "key", "revoke-key", "log-out"}
+        {"ask", "rehearse", "grant", "revoke", "raise", "pause", "resume", "amend", "key", "revoke-key"}
+        | {"log-out"}
     ),
     "analyst": frozenset({"ask", "rehearse", "log-out"}),
     "auditor": frozenset({"log-out"}),
@@ -76,7 +77,7 @@ class NewKey:
     days: int | None
 
     @classmethod
-    def read(cls, asked: dict[str, Any]) -> NewKey:
+    def read(cls, asked: Mapping[str, Any]) -> NewKey:
         """Check what an owner asked for."""
         person, role, named = asked.get("person"), asked.get("role"), asked.get("label", "")
         days = asked.get("expires_in_days", USUAL_DAYS)

@@ -107,7 +107,7 @@ def unknown() -> Problem:
     return Problem(
         404,
         "there is nothing here that this key may see",
-        next_step="Check the address, or ask the owner for a grant.",
+        next_step="Check the address and whose key it is: analysts need a grant, and auditors ask nothing.",
     )
 
 

@@ -20,21 +20,27 @@ from anonymaly.ledger.inputs import label, mapping, whole
 from anonymaly.ledger.owner import reason_text
 from anonymaly.ledger.terms import Terms, refuse_reserved
 from anonymaly.server.jobs import Job
+from anonymaly.server.people import NewKey
 from anonymaly.server.shown import moment
 from anonymaly.server.state import State, proposals
 
-LOOSENING = frozenset({"grant", "raise", "resume"})
+# A key loosens whoever it is for: who holds it spends that person's grants, also those of later, and it
+# outlives the owner's key that it was made with.
+LOOSENING = frozenset({"grant", "raise", "resume", "key"})
+ON_HOST = "amend"  # what only the host can do: it has the table's file
 MOST_OPEN = 100
 _SHOWN = tuple(column for column in proposals.c if column.name != "proof")
 
 
 def loosens(job: Job) -> bool:
     """Say whether a job lets more be told than before: pauses and revocations do not."""
-    return job.kind in LOOSENING or (job.kind == "key" and job.asked.get("role") == "owner")
+    return job.kind in LOOSENING
 
 
 def refuse_unusable(kind: str, asked: Mapping[str, Any], by: str) -> None:
     """Refuse what no ledger would take, and what would write anything else than words on a terminal."""
+    if kind == ON_HOST:
+        whole(asked.get("replaces"), field="replaces", least=1, most=LARGEST_TOTAL)
     reason_text(asked.get("reason"), field="reason")
     if kind == "grant":
         label(asked.get("analyst"), field="analyst")
@@ -99,8 +105,16 @@ def in_words(kind: str, table: str | None, asked: Mapping[str, Any]) -> str:
             return f"raise the budget of {table} to ε = {to_text(asked['to'])}"
         case "resume":
             return f"resume {table}"
+        case "amend":
+            return f"amend the declaration of {table} that is in force since entry {asked['replaces']}"
         case _:
-            return f"make an owner's key for {asked['person']}"
+            new = NewKey.read(asked)
+            ends = (
+                "that stays until it is revoked"
+                if new.days is None
+                else f"for {new.days} {'day' if new.days == 1 else 'days'}"
+            )
+            return f"make a key of {new.person} ({new.role}) {ends}"
 
 
 def _line(row: Any) -> dict[str, Any]:
@@ -114,6 +128,7 @@ def _line(row: Any) -> dict[str, Any]:
         "key": row.key_id,
         "says": in_words(row.kind, row.table_name, asked),
         "reason": asked.get("reason"),
+        **({"asked": asked} if row.kind == ON_HOST else {}),
         "created_at": moment(row.created_at),
         "ended_at": moment(row.ended_at),
         "problem": row.problem,

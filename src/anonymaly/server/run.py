@@ -14,12 +14,12 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from anonymaly.core.extras import require
-from anonymaly.core.files import appearing, make_folder
+from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 from anonymaly.server import alive, jobs
 from anonymaly.server.held import find_manifests
@@ -27,7 +27,8 @@ from anonymaly.server.keys import ApiKey
 from anonymaly.server.listening import bind, refuse_useless_tls
 from anonymaly.server.logs import begin_log
 from anonymaly.server.people import first_owner_key
-from anonymaly.server.settings import ServerSettings
+from anonymaly.server.served_folder import alone_in, make_private, remove
+from anonymaly.server.settings import ServerSettings, WebSettings, WorkerSettings
 from anonymaly.server.state import State
 
 Only = Literal["web", "workers"]
@@ -47,6 +48,7 @@ class Supervisor:
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._open = ExitStack()  # what is closed in the end
         self._socket: socket.socket | None = None
         self._told_web: dict[str, Any] = {}
         self._told_workers: dict[str, Any] = {}
@@ -62,35 +64,42 @@ class Supervisor:
         return f"{'http' if self.settings.tls_cert is None else 'https'}://{shown}:{port}"
 
     def prepare(self, show_key: Callable[[str], None], *, new_owner_key: bool = False) -> None:
-        """Check and make all that is needed, so that what is wrong is said before anything starts."""
+        """Check and make all that is needed, so that what is wrong is said before anything starts.
+
+        What a start that fails has made goes with it.
+        """
+        made: list[Path] = []
         try:
-            self._prepare(show_key, new_owner_key)
-        except OSError as problem:
+            self._prepare(made)
+            self._first_key(show_key, new_owner_key)
+        except BaseException as problem:
+            self.close()
+            for path in made:
+                remove(path)
+            if not isinstance(problem, OSError):
+                raise
             raise InputError(
                 f"{problem.filename or self.folder} cannot be made or used ({type(problem).__name__})",
                 field="folder",
                 next_step="Give a folder that this user may write to; check the paths of state and outbox.",
             ) from None
 
-    def _prepare(self, show_key: Callable[[str], None], new_owner_key: bool) -> None:
+    def _prepare(self, made: list[Path]) -> None:
+        """Check all that may be wrong, and only then make anything."""
         settings, ledgers = self.settings, {}
+        told: WorkerSettings | None = None
+        web: WebSettings | None = None
         if settings.login is not None:
             require("oidc", "Login by OpenID Connect")
         if self._only != "web":
             manifests = find_manifests(self.folder)
             ledgers = {item.name: str(item.ledger_location(path.parent)) for path, item in manifests.items()}
-            self._told_workers = {
-                "settings": settings.for_workers(self.folder, alone=self._only == "workers").to_dict()
-            }
-            place = self._told_workers["settings"]["state"]
-            self._state = State.open(place, create=True)
-            make_private(Path(self._told_workers["settings"]["outbox"]))
-            if "://" not in place:
-                os.chmod(place, 0o600)  # also one that somebody copied here
-            self._first_key(show_key, new_owner_key)
+            told = settings.for_workers(self.folder, alone=self._only == "workers")
+            self._told_workers = {"settings": told.to_dict()}
+            if "://" not in told.state:
+                self._open.enter_context(alone_in(self.folder))
         if self._only != "workers":
             web = settings.for_web(self.folder, ledgers)
-            State.open(web.state).close()
             self._told_web = {
                 "settings": web.to_dict(),
                 "stop_seconds": settings.stop_seconds,
@@ -98,7 +107,20 @@ class Supervisor:
                 "tls_key": self._file(settings.tls_key, "tls_key"),
             }
             refuse_useless_tls(self._told_web["tls_cert"], self._told_web["tls_key"])
-            self._socket = bind(settings.host, settings.port)
+            self._socket = self._open.enter_context(bind(settings.host, settings.port))
+        if told is not None:
+            self._begin(told.state, Path(told.outbox), made)
+        if web is not None:
+            State.open(web.state).close()
+
+    def _begin(self, place: str, outbox: Path, made: list[Path]) -> None:
+        """Make what processes share, and note what was not there before."""
+        files = [outbox] if "://" in place else [outbox, Path(place)]
+        made += [path for path in files if not path.exists()]
+        make_private(outbox)
+        self._state = self._open.enter_context(closing(State.open(place, create=True)))
+        if "://" not in place:
+            os.chmod(place, 0o600)  # also one that somebody copied here
 
     def run(self) -> None:
         """Start all processes, and anew those that die, until told to stop; then end them."""
@@ -116,14 +138,15 @@ class Supervisor:
         finally:
             self._stopping.set()
             self._end_all(keepers)
-            if self._socket is not None:
-                self._socket.close()
-            if self._state is not None:
-                self._state.close()
+            self.close()
 
     def stop(self) -> None:
         """Have all end."""
         self._stopping.set()
+
+    def close(self) -> None:
+        """Let go of the socket, the folder and the shared tables."""
+        self._open.close()
 
     def _keep(self, kind: str, number: int) -> None:
         """Start a process, and anew whenever it ends."""
@@ -228,17 +251,6 @@ def close_pipe(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         with suppress(BrokenPipeError):  # closing writes what is left, and closes in any case
             process.stdin.close()
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder that its owner alone can read; refuse one that everybody can."""
-    make_folder(folder, mode=0o700)
-    if folder.stat().st_mode & 0o007:
-        raise InputError(
-            f"everybody on this machine can read {folder}",
-            field="outbox",
-            next_step=f"Run: chmod o-rwx {folder}",
-        )
 
 
 def serve(

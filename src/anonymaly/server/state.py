@@ -71,6 +71,20 @@ sessions = sa.Table(
     ),
     sa.Index("server_sessions_used", "used_at"),
 )
+# Of the console, too: what somebody wants found, their own records among it, sealed as sessions are.
+finds = sa.Table(
+    "server_finds",
+    _metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("session", sa.Text, nullable=False),  # it goes with its session
+    sa.Column("sealed", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.CheckConstraint(
+        f"length(id) <= 64 AND length(session) <= 64 AND length(sealed) <= {LARGEST_PAYLOAD}",
+        name="server_finds_size",
+    ),
+    sa.Index("server_finds_of_session", "session", "created_at"),
+)
 # Tokens of a provider that were used, each with the key that it made: for workers alone.
 logins = sa.Table(
     "server_logins",
@@ -188,6 +202,7 @@ def web_grants(role: str) -> tuple[str, ...]:
         f"GRANT SELECT, INSERT, UPDATE ON server_uses TO {role}",
         f"GRANT SELECT, INSERT, UPDATE ON server_counts TO {role}",
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON server_sessions TO {role}",
+        f"GRANT SELECT, INSERT, DELETE ON server_finds TO {role}",
         f"GRANT SELECT ON {', '.join(ledger_tables())} TO {role}",
     )
 

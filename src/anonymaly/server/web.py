@@ -25,6 +25,7 @@ from anonymaly.server.routes import ALL
 from anonymaly.server.routes.route import Reply, Route
 from anonymaly.server.services import Services
 from anonymaly.server.settings import WebSettings
+from anonymaly.server.unusable import unusable
 from anonymaly.version import __version__
 
 # Newer FastAPI would hand requests to whatever telemetry the environment names.
@@ -153,26 +154,18 @@ def _responses(route: Route) -> dict[int | str, dict[str, Any]]:
     return {**given, "default": problem}
 
 
-async def _respond(_: Request, error: Exception) -> Response:
-    return _problem(error).response()
+async def _respond(request: Request, error: Exception) -> Response:
+    return _problem(request, error).response()
 
 
-def _problem(error: Exception) -> Problem:
+def _problem(request: Request, error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, AnonymalyError):
         return of_error(error)
     if isinstance(error, RequestValidationError):
-        return _unusable(error)
+        return unusable(error.errors(), request.scope["endpoint"])
     if isinstance(error, RecursionError):
         return Problem(422, "is nested too deeply", field="query", next_step="Write a simpler question.")
     missing = isinstance(error, HTTPException) and error.status_code == 404
     return unknown() if missing else internal()
-
-
-def _unusable(error: RequestValidationError) -> Problem:
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"]]
-    field = ".".join(place[1:] if len(place) > 1 else place)
-    next_step = "Look at /v1/openapi.json for what it takes."
-    return Problem(422, str(first["msg"]), field=field[:200], next_step=next_step)

@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import pyarrow as pa
 import pytest
 
+from anonymaly import Categories, Interval, Timestamps
 from anonymaly.ask.catalogue import QUESTIONS, load
 from anonymaly.ask.query import Query
+from anonymaly.ask.table import Table
 from anonymaly.declare.declaration import Declaration
+from anonymaly.errors import InputError
+from anonymaly.server.console.answer_table import open_csv
 from anonymaly.server.console.filled_in import filled_in
 from anonymaly.server.console.forms import Sent
 from anonymaly.server.console.question_form import fields_of, query_of
@@ -197,6 +202,59 @@ def test_what_is_filled_in_is_the_question_that_was_meant(name: str) -> None:
         # And the form shows again what was filled in.
         again = {item["name"]: item for item in fields_of(kind, declared, sent)}
         assert again["epsilon"]["text"] == plain["epsilon"]
+
+
+def test_dates_are_cut_by_the_calendar_and_by_nothing_else() -> None:
+    kind = load("explain")
+    columns: dict[str, Any] = {
+        "pay": Interval(0, 100),
+        "came": Timestamps("2020-01-01", "2026-01-01"),
+        "job": Categories(["A", "B"]),
+    }
+    declared = Declaration.read(name="example", columns=columns)
+    record = {"pay": 3, "came": "2021-05-04", "job": "A"}
+    for by in ("year", "quarter", "month", "weekday"):
+        asked = kind.read(
+            {
+                "record": record,
+                "metric": "pay",
+                "attributes": [{"type": "dates", "column": "came", "by": by}],
+                "epsilon": "1",
+            }
+        )
+        sent = filled_in(asked, declared)
+        assert sent["cut.attributes.came"] == (by,)
+        assert kind.read(query_of(kind, declared, Sent(sent))).attributes == asked.attributes
+    parts = next(item for item in fields_of(kind, declared, Sent(sent)) if item["name"] == "attributes")[
+        "parts"
+    ]
+    assert {part["column"]: part["by"] for part in parts} == {
+        "pay": [],
+        "came": ["year", "quarter", "month", "weekday"],
+        "job": [],
+    }
+    with pytest.raises(InputError):
+        kind.read(query_of(kind, declared, Sent({**sent, "cut.attributes.came": ("hour",)})))
+
+
+def test_a_table_is_downloaded_as_csv_without_formulas(changing: Served) -> None:
+    browser = Browser(changing, "analyst")
+    asked = {"question": "share-histogram", "by": ["ward"], "method": "geometric", "epsilon": "0.5"}
+    job = changing.ask("analyst", "a-table-as-csv", asked).json()["job"]
+    assert f"/answers/{job}/csv" in browser.get(f"/answers/{job}").text
+    found = browser.get(f"/answers/{job}/csv")
+    assert found.headers["Content-Disposition"] == "attachment"
+    assert found.headers["Content-Type"].startswith("text/csv")
+    rows = browser.get(f"/answers/{job}.json").json()["words"]["rows"]
+    lines = [[item.strip('"') for item in line.split(",")] for line in found.text.splitlines()]
+    assert lines == [rows["columns"], *rows["rows"]]
+    # What is no table has none.
+    counted = changing.ask("analyst", "no-table-as-csv").json()["job"]
+    assert browser.get(f"/answers/{counted}/csv").status_code == 404
+    assert f"/answers/{counted}/csv" not in browser.get(f"/answers/{counted}").text
+    # The writer is the one of the command line: see `Table.to_csv`.
+    text = open_csv(Table.of(pa.schema([("=a", pa.string())]), [pa.table({"=a": ["+1", "b"]})])).read()
+    assert text == b'"\'=a"\n"\'+1"\n"b"\n'
 
 
 def in_order(query: Query) -> dict[str, Any]:

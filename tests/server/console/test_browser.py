@@ -68,9 +68,9 @@ def pages_of(who: str) -> list[str]:
     books = ["rules", "budget", "asked", "grants", "ledger", "ledger/verification", "full-statement"]
     read = ["/proposals", *(f"/tables/patients/{name}" for name in books)]
     done = ["/keys", "/tables/patients/grant", "/tables/patients/budget/raise"]
-    done += ["/tables/patients/grants/ann/revoke"]
+    done += ["/tables/patients/grants/ann/revoke", "/tables/patients/amend"]
     return {
-        "analyst": [*shared, *asks],
+        "analyst": [*shared, *asks, "/tables/patients/find"],
         "auditor": [*shared, *read],
         "owner": [*read, *done, asks[0]],  # the others are as the auditor and the analyst see them
     }[who]
@@ -112,7 +112,7 @@ def test_a_preview_comes_by_itself_where_scripts_run(chromium: Browser, served: 
         page.get_by_label("Where").press_sequentially("age < 44")
         page.get_by_label("Price").fill("0.02")
         page.wait_for_selector("#preview .price :text('ε = 0.02')", timeout=30_000)
-        assert page.locator("#preview svg").count() == 1
+        assert page.locator("#preview svg.drawing").count() == 1
 
 
 def test_a_mistake_is_said_beside_its_field_and_at_the_top(chromium: Browser, served: Served) -> None:
@@ -220,6 +220,46 @@ def test_an_owner_gives_a_grant_and_takes_it_back(chromium: Browser, changing: S
         page.get_by_label("Why").fill("it is over")
         page.locator("main form button").last.click()
         assert "revoked" in page.locator("main").inner_text()
+
+
+def test_records_become_a_report_with_one_plan_and_one_button(chromium: Browser, changing: Served) -> None:
+    with visiting(chromium, changing, "analyst", bypass_csp=True) as page:
+        page.goto("/tables/patients")
+        page.get_by_role("link", name="Find odd records").click()
+        page.get_by_label("Records").fill("case,age,ward\nc-1,30,A\nc-2,119,B\n")
+        page.get_by_label("Price").fill("0.6")
+        page.get_by_role("button", name="Show the plan").click()
+        assert "explanation 2" in page.locator("#plan").inner_text()
+        refuse_barriers(page)
+        page.get_by_role("button", name=re.compile("^Find them, for at most ε = ")).click()
+        page.wait_for_selector(".report", timeout=120_000)
+        assert "c-2" in page.locator(".report").inner_text()
+        for colours in ("dark", "light"):
+            page.emulate_media(color_scheme=colours)
+            refuse_barriers(page)
+        with page.expect_download() as found:
+            page.get_by_role("link", name="Download as one HTML file").click()
+        assert found.value.suggested_filename == "patients-find.html"
+        page.emulate_media(media="print")
+        assert not page.get_by_role("button", name="Forget").is_visible()
+        page.emulate_media(media="screen")
+        page.set_viewport_size({"width": 360, "height": 740})
+        refuse_sideways(page)
+        page.get_by_role("button", name="Forget").click()
+        page.wait_for_url(f"{changing.base}/tables/patients")
+
+
+def test_an_owner_proposes_to_amend(chromium: Browser, changing: Served) -> None:
+    with visiting(chromium, changing, "owner", java_script_enabled=False) as page:
+        page.goto("/tables/others/rules")
+        page.get_by_role("link", name="Propose to amend").click()
+        text = page.get_by_label("Declaration").input_value()
+        page.get_by_label("Declaration").fill(f"{text}rules:\n  old: {{type: policy, text: age > 90}}\n")
+        page.get_by_label("Why").fill("they agreed")
+        page.get_by_role("button", name="Show what would change").click()
+        assert "leaves people unprotected" in page.locator(".warning").inner_text()
+        page.get_by_role("button", name="Propose it").click()
+        assert "waits for the host" in page.locator("main").inner_text()
 
 
 def test_an_auditor_checks_the_ledger_and_reads_the_statement(chromium: Browser, served: Served) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from anonymaly.server.console.sessions import IDLE_SECONDS, LONGEST_SECONDS
+from anonymaly.server.console.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST_OF_KEY
 from anonymaly.server.console.throttle import OF_A_KEY
 from anonymaly.server.keys import ApiKey
 from anonymaly.server.settings import ServerSettings, WebSettings
@@ -143,6 +143,15 @@ def test_logout_ends_the_session_for_good(served: Served) -> None:
     assert out.headers["Set-Cookie"].startswith("anonymaly=; Max-Age=0")
     assert "logged out" in browser.follow(out).text
     assert httpx.get(f"{served.base}/", cookies=cookie).status_code == 303
+
+
+def test_the_oldest_session_of_a_key_ends_when_there_are_too_many(own: Served) -> None:
+    first, other = Browser(own, "analyst"), Browser(own, "other analyst")
+    again = [Browser(own, "analyst") for _ in range(MOST_OF_KEY - 1)]
+    assert first.get("/").status_code == 200
+    again.append(Browser(own, "analyst"))
+    assert first.get("/").status_code == 303
+    assert all(browser.get("/").status_code == 200 for browser in (*again, other))
 
 
 def test_a_session_ends_when_its_key_is_revoked(own: Served) -> None:

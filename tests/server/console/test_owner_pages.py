@@ -22,6 +22,7 @@ FORMS = (
     "/tables/patients/grant",
     "/tables/patients/grants/ann/revoke",
     "/tables/patients/budget/raise",
+    "/tables/patients/amend",
     "/tables/patients/pause",
     "/tables/patients/resume",
     "/keys",
@@ -284,7 +285,9 @@ def test_who_asked_what_is_there_in_words(changing: Served, owner: Browser) -> N
     account = told(changing, "/v1/tables/patients")["account"]
     assert (steps[0]["left"], steps[0]["limit"]) == (account["remaining"], account["limit"])
     picture = owner.get("/tables/patients/budget").text
-    assert re.search(r'<svg class="burn"[^>]*role="img" aria-label="What is left over time: ε = 100', picture)
+    assert re.search(
+        r'<svg [^>]*role="img" aria-label="What is left of the budget. ε = 100 at first', picture
+    )
 
 
 def test_what_loosens_is_shown_as_a_proposal(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -294,7 +297,7 @@ def test_what_loosens_is_shown_as_a_proposal(tmp_path_factory: pytest.TempPathFa
         assert "Proposal 1 waits for the host" in Reader(shown.text).text
         raised = owner.send("/tables/patients/budget/raise", {"to": "200", "reason": "x", "confirmed": "1"})
         assert raised.headers["Location"] == "/proposals?made=2"
-        key = {"person": "kai", "role": "owner", "label": "", "expires_in_days": "9"}
+        key = {"person": "kai", "role": "analyst", "label": "", "expires_in_days": "9"}
         assert owner.send("/keys", key).headers["Location"] == "/proposals?made=3"
         with served.client("owner") as client:
             told_so = client.post("/v1/tables/patients/budget", json={"to": "300", "reason": "x"})

@@ -144,7 +144,7 @@ def test_a_document_that_names_another_issuer_is_not_taken(provider: RunningProv
         Provider(provider.issuer + "/").places()
 
 
-def test_a_provider_that_is_away_is_not_asked_again_at_once() -> None:
+def test_a_provider_that_is_away_is_not_asked_again_at_once(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     away = Provider("http://127.0.0.1:9", clock=lambda: now[0])
     with pytest.raises(ProviderAway):
@@ -154,6 +154,8 @@ def test_a_provider_that_is_away_is_not_asked_again_at_once() -> None:
     with pytest.raises(ProviderAway):
         away.places()
     assert away._failed == failed
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["the login's provider cannot be read: ConnectError, ConnectionRefusedError"]
 
 
 def test_keys_are_asked_for_anew_for_an_unknown_one_and_at_most_once_a_minute(

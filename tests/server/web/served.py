@@ -126,7 +126,7 @@ def serve(
         curator.close()
     place, outbox = postgres or str(folder / "server.db"), str(folder / "outbox")
     state = State.open(place, create=True)
-    slots = {"count": slot, "score": slot}
+    slots = dict.fromkeys(("count", "score", "explain", "share-histogram"), slot)
     admits, at = (None, None) if login is None else (login.for_workers(), login.for_web(folder))
     hand = Hand(
         WorkerSettings(

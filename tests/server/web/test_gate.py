@@ -145,6 +145,75 @@ def test_what_does_not_fit_the_document_is_refused(served: Served, body: bytes) 
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "headers", "body", "field", "problem", "step"),
+    [
+        (
+            "POST",
+            "/v1/tables/patients/ask",
+            {},
+            {"query": COUNT},
+            "Idempotency-Key",
+            "is required",
+            "a text of",
+        ),
+        (
+            "POST",
+            "/v1/tables/patients/ask",
+            {"Idempotency-Key": "short"},
+            {"query": COUNT},
+            "Idempotency-Key",
+            "must have at least 8 characters",
+            "Send the header Idempotency-Key",
+        ),
+        ("GET", "/v1/keys?limit=many", {}, None, "limit", "must be a whole number", "Give limit: the most"),
+        ("GET", "/v1/keys?limit=0", {}, None, "limit", "must be at least 1", "Give limit: the most"),
+        ("DELETE", "/v1/tables/patients/grants/ann", {}, None, "reason", "is required", "Give reason: why"),
+        ("POST", PREVIEW, {}, [], "body", "must be a JSON object", "PreviewBody takes query, queries"),
+        ("POST", PREVIEW, {}, {"question": {}}, "question", "is not a field", "PreviewBody takes query"),
+        (
+            "POST",
+            "/v1/keys",
+            {},
+            {"person": "x", "role": "boss"},
+            "role",
+            "must be 'owner', 'analyst'",
+            "KeyBody",
+        ),
+        (
+            "POST",
+            "/v1/tables/patients/budget",
+            {},
+            {"to": [], "reason": "x"},
+            "to",
+            "must be text or a",
+            "Give to",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_in_our_words(
+    served: Served,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    body: Any,
+    field: str,
+    problem: str,
+    step: str,
+) -> None:
+    with served.client("owner") as client:
+        found = problem_of(client.request(method, path, headers=headers, json=body))
+    assert (found["status"], found["field"]) == (422, field)
+    assert found["problem"].startswith(problem)
+    assert step in found["next_step"]
+
+
+def test_an_auditor_who_asks_is_not_told_to_want_a_grant(served: Served) -> None:
+    with served.client("auditor") as client:
+        found = problem_of(client.post(PREVIEW, json={"query": COUNT}))
+    assert (found["status"], "auditors ask nothing" in found["next_step"]) == (404, True)
+
+
+@pytest.mark.parametrize(
     "epsilon",
     [b"0.10000000000000000001", b"1e-10", b"1e99999999999999999999", b"1e400", b"0", b"true", b"null"],
 )

@@ -27,6 +27,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "raise_budget": {"to": "150", "reason": "the matrix"},
     "pause": {"reason": "the matrix"},
     "resume": {"reason": "the matrix"},
+    "preview_amendment": {"declaration": {"rows": 1000}},
+    "propose_amendment": {"declaration": {"rows": 1000}, "reason": "the matrix"},
     "make_key": {"person": "matrix", "role": "auditor"},
 }
 QUERIES = {"delete_grant": {"reason": "the matrix"}}

@@ -6,18 +6,13 @@ from __future__ import annotations
 import base64
 import shutil
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
 
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.told import Downloaded, read_answer
-from anonymaly.questions.explain.everyone.picture import to_svg as group_picture
-from anonymaly.questions.explain.everyone.value import Explanation
-from anonymaly.questions.share_histogram.picture import panels
-from anonymaly.questions.share_histogram.picture import to_svg as bars_picture
-from anonymaly.questions.share_histogram.value import ReleasedHistogram
+from anonymaly.server.console.answer_table import table_of
 from anonymaly.server.messages import outbox_file
 from anonymaly.server.released import Seen
 from anonymaly.server.services import Services
@@ -26,10 +21,12 @@ LARGEST = 4 * 2**20  # bytes that a page reads of an answer; more is for downloa
 MOST_ROWS = 50
 
 
-def read_stored(services: Services, seen: Seen, told: Mapping[str, Any]) -> Answer | None:
+def read_stored(
+    services: Services, seen: Seen, told: Mapping[str, Any], largest: int = LARGEST
+) -> Answer | None:
     """Return a released answer with its value; None if it is too large for a page, or no longer there."""
     place = outbox_file(services.outbox, seen.job.id)
-    if seen.result["content"]["size"] > LARGEST or not place.is_file():
+    if seen.result["content"]["size"] > largest or not place.is_file():
         return None
     file = Downloaded()
     shutil.copyfile(place, file.path)
@@ -62,28 +59,15 @@ def words(answer: Answer) -> dict[str, Any]:
 
 def pictures(answer: Answer) -> list[Markup]:
     """Draw an answer, if it is of a kind that has pictures; their words are escaped where they are drawn."""
-    match answer.value:
-        case ReleasedHistogram():
-            drawn = [bars_picture(panel) for panel in panels(answer.value)]
-        case Explanation():
-            drawn = [group_picture(answer.value, group) for group in answer.value.groups]
-        case _:
-            drawn = []
-    return [Markup(svg) for svg in drawn if svg]  # noqa: S704
+    return [Markup(chart.to_svg()) for chart in answer.pictures()]  # noqa: S704
 
 
 def _rows(value: Any) -> dict[str, Any] | None:
     """Return the first rows of a released table as text."""
-    if not hasattr(value, "to_arrow"):
+    table = table_of(value)
+    if table is None:
         return None
-    table = value.to_arrow()
-    rows = [
-        ["" if item is None else str(item) for item in row.values()]
-        for row in islice(_dicts(table), MOST_ROWS)
-    ]
-    return {"columns": list(table.column_names), "rows": rows, "count": table.num_rows}
-
-
-def _dicts(table: Any) -> Any:
-    for batch in table.to_batches(max_chunksize=MOST_ROWS):
-        yield from batch.to_pylist()
+    first = next(table.batches(MOST_ROWS), None)
+    rows = [] if first is None else [list(row.values()) for row in first.to_pylist()]
+    said = [["" if item is None else str(item) for item in row] for row in rows]
+    return {"columns": table.columns, "rows": said, "count": len(table)}

@@ -16,7 +16,7 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.client import OAuth2Client
 
 from anonymaly.server.console.pending import PendingLogin
-from anonymaly.server.logins.provider import PATIENCE_SECONDS, Provider
+from anonymaly.server.logins.provider import PATIENCE_SECONDS, Provider, why
 from anonymaly.server.logins.refusals import CodeRefused, ProviderAway
 from anonymaly.server.logins.settings import WebLogin
 
@@ -67,8 +67,8 @@ class CodeFlow:
             known = problem.error if problem.error in _ERRORS else "another error"
             logger.warning("the login's provider refused a code: %s", known)
             raise CodeRefused from None
-        except (httpx.HTTPError, ValueError, RecursionError) as problem:
-            logger.warning("the login's provider gave no token: %s", type(problem).__name__)
+        except (httpx.HTTPError, OSError, ValueError, RecursionError) as problem:
+            logger.warning("the login's provider gave no token: %s", why(problem))
             raise ProviderAway from None
         if not isinstance(token, str) or not token:
             logger.warning("the login's provider gave no ID token")

@@ -4,15 +4,61 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+
 from anonymaly.errors import AnonymalyError
-from anonymaly.server.console.owner_forms import at_field, read_body
+from anonymaly.server.console.owner_forms import at_field, kept, read_body
 from anonymaly.server.console.visit import Moved, Visit
 from anonymaly.server.problems import Problem, of_error
 from anonymaly.server.routes.owner import ReasonBody
 
 UNKNOWN = 404  # it stays the one page for all that is not there
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a form would do, as a second page says it before it is done."""
+
+    title: str
+    words: list[str]
+    reason: str
+    button: str
+    do: Callable[[], Awaitable[dict[str, Any]]]
+    warning: tuple[str, ...] | None = None  # what is to be thought of: a headline, and what it means
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a form: what was done, or what is wrong with it, or its second page."""
+
+    done: dict[str, Any] | None = None
+    problem: dict[str, Any] | None = None
+    checked: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> int:
+        """The status of the page that shows it."""
+        return 200 if self.problem is None else int(self.problem["status"])
+
+
+async def try_twice(visit: Visit, check: Callable[[], Checked]) -> Tried:
+    """Check a form and show its second page; do it if that page sent it."""
+    try:
+        checked = await run_in_threadpool(check)
+    except Problem as wrong:
+        return Tried(problem=shown_problem(wrong))
+    except AnonymalyError as wrong:
+        return Tried(problem=shown_problem(of_error(wrong)))
+    if visit.form.has("confirmed"):
+        done, problem = await attempt(checked.do())
+        return Tried(done, problem)
+    if visit.form.has("change"):
+        return Tried()
+    shown = {name: getattr(checked, name) for name in ("title", "words", "reason", "button", "warning")}
+    return Tried(checked={**shown, "fields": kept(visit.form)})
 
 
 async def attempt(job: Awaitable[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anonymaly.ask.query import Query
@@ -12,7 +12,7 @@ from anonymaly.server.console.question_form import CUT, fields_of
 
 
 def filled_in(query: Query, declared: Declaration) -> dict[str, tuple[str, ...]]:
-    """Return names and texts of a question's form; what it cannot hold, as cuts of dates, is left out."""
+    """Return names and texts of a question's form."""
     fields = {item["name"]: item for item in fields_of(type(query), declared, None)}
     sent: dict[str, tuple[str, ...]] = {}
     for name, value in query.to_dict().items():
@@ -38,11 +38,15 @@ def filled_in(query: Query, declared: Declaration) -> dict[str, tuple[str, ...]]
 def _columns(name: str, value: Any) -> dict[str, tuple[str, ...]]:
     ticked = tuple(item for item in value if isinstance(item, str))
     cut: dict[str, tuple[str, ...]] = {
-        f"{CUT}.{name}.{item['column']}": (", ".join(map(_text, item["edges"])),)
+        f"{CUT}.{name}.{item['column']}": (item["by"] if "by" in item else _edges(item["edges"]),)
         for item in value
-        if isinstance(item, Mapping) and "edges" in item
+        if isinstance(item, Mapping)
     }
     return {name: ticked, **cut} if ticked else cut
+
+
+def _edges(edges: Sequence[Any]) -> str:
+    return ", ".join(map(_text, edges))
 
 
 def _text(value: Any) -> str:

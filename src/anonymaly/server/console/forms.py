@@ -33,6 +33,16 @@ class Sent:
         found = self.texts.get(name)
         return found[0].strip() if found else default
 
+    def lines(self, name: str) -> str:
+        """Return the first text of a name but for empty lines around it: a cell at the end may be empty.
+
+        Examples
+        --------
+        >>> read_sent(b"records=age%09ward%0A30%09%0A").lines("records")
+        'age\\tward\\n30\\t'
+        """
+        return self.texts.get(name, ("",))[0].strip("\n")
+
     def all(self, name: str) -> list[str]:
         """Return the texts of a name that are not empty."""
         return [text.strip() for text in self.texts.get(name, ()) if text.strip()]

@@ -23,15 +23,22 @@ EVERY_PART = 10**6
 SHARE = "0.5"  # ε that the form of a question about a record begins with
 
 
+def read_records(text: str, declared: Declaration) -> dict[str, list[Any]]:
+    """Read records that were pasted; refuse more than a page is for."""
+    found = read_typed(text, declared.columns, field="records")
+    count = max(map(len, found.values()), default=0)
+    if count > MOST_RECORDS:
+        raise InputError(
+            f"has {count:,} records, and a page takes at most {MOST_RECORDS:,}",
+            field="records",
+            next_step="Use the command line on your own machine: anonymaly find, or anonymaly score --model.",
+        )
+    return found
+
+
 def oddest(model: Model, declared: Declaration, text: str) -> dict[str, Any]:
     """Read records, score them and say which are the oddest."""
-    own = OwnRecords.read(read_typed(text, declared.columns, field="records"), model.columns)
-    if len(own) > MOST_RECORDS:
-        raise InputError(
-            f"has {len(own):,} records, and a page scores at most {MOST_RECORDS:,}",
-            field="records",
-            next_step="Download the model, and score them on your own machine: anonymaly score --model.",
-        )
+    own = OwnRecords.read(read_records(text, declared), model.columns)
     scores = model.score(own.frame)
     places = [int(place) for place in np.argsort(-scores, kind="stable")[:TOP]]
     reasons = model.reasons(own.frame.take(places), named=EVERY_PART).told(rows=places, named=EVERY_PART)

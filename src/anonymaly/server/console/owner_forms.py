@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from anonymaly.core.mistakes import REQUIRED, describe_mistake
 from anonymaly.server.console.forms import Sent
 from anonymaly.server.problems import Problem
 
@@ -36,11 +37,10 @@ def read_body(kind: type[Read], data: Mapping[str, Any]) -> Read:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    empty = data.get(field) == "" or first["type"] == "missing"
-    said = "must be filled in" if empty else str(first["msg"]).removeprefix("Value error, ")
-    raise Problem(422, said[:1].lower() + said[1:], field=field, next_step="Correct it, and send it again.")
+        said = describe_mistake(error, kind)
+    empty = data.get(str(said.field)) == "" or said.problem.startswith(REQUIRED)
+    words = "must be filled in" if empty else said.problem
+    raise Problem(422, words, field=said.field, next_step="Correct it, and send it again.")
 
 
 def at_field(problem: Problem) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from pydantic.fields import FieldInfo
 from anonymaly.ask.query import Query
 from anonymaly.ask.typed_fields import COLUMNS, RULES, forms_of, is_several, mark_of, read_field, words_of
 from anonymaly.ask.typed_values import read_scalar, read_value
+from anonymaly.declare.dates import By, Dates
 from anonymaly.declare.declaration import Declaration
-from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque
+from anonymaly.declare.domain import Bins, Categories, Domain, Flag, Interval, Opaque, Timestamps
 from anonymaly.errors import InputError
 from anonymaly.server.console.forms import Sent
 
@@ -28,7 +29,8 @@ CUT = "cut"
 TRUTHS = ("true", "false")
 # What a description says of how a field is typed elsewhere.
 _TYPED = re.compile(
-    r"; give it once for each|, in a list or given once for each,|, or \{[^}]*\}|, as column=values?"
+    r"; give it once for each|\. Bins cut numbers, and Dates dates"
+    r"|, in a list or given once for each,|, or \{[^}]*\}|, as column=values?"
 )
 
 
@@ -116,8 +118,10 @@ def _parts(
         place = f"{name}.{column}"
         part: dict[str, Any] = {"column": column, "place": place, "holds": domain.describe()}
         if widget == "columns":
-            cut = f"{CUT}.{place}" if _takes_cuts(field.annotation) and isinstance(domain, Interval) else None
-            part |= {"chosen": column in chosen, "cut": cut, "edges": "" if cut is None else sent.get(cut)}
+            by = _cut_by(field.annotation, domain)
+            cut = None if by is None else f"{CUT}.{place}"
+            said = "" if cut is None else sent.get(cut)
+            part |= {"chosen": column in chosen, "cut": cut, "edges": said, "by": list(by or ())}
         else:
             part |= {"text": sent.get(place), "options": _values(domain)}
         parts.append(part)
@@ -134,8 +138,15 @@ def _values(domain: Domain) -> list[str]:
     return [str(value) for value in domain.values] if isinstance(domain, Categories) else []
 
 
-def _takes_cuts(annotation: Any) -> bool:
-    return annotation is Bins or any(map(_takes_cuts, typing.get_args(annotation)))
+def _cut_by(annotation: Any, domain: Domain) -> tuple[str, ...] | None:
+    """Return what a column may be cut by: parts of the calendar, or none for edges; None if it may not be."""
+    if isinstance(domain, Timestamps) and _takes(annotation, Dates):
+        return typing.get_args(By)
+    return () if isinstance(domain, Interval) and _takes(annotation, Bins) else None
+
+
+def _takes(annotation: Any, kind: type) -> bool:
+    return annotation is kind or any(_takes(part, kind) for part in typing.get_args(annotation))
 
 
 def _read(name: str, field: FieldInfo, declared: Declaration, sent: Sent) -> Any:
@@ -167,15 +178,17 @@ def _read_records(name: str, text: str, declared: Declaration) -> Any:
 
 
 def _read_columns(name: str, sent: Sent, columns: Mapping[str, Domain]) -> list[Any]:
-    """Return the columns that are ticked, and those that are cut with their edges."""
+    """Return the columns that are ticked, and those that are cut, with their edges or by the calendar."""
     chosen = sent.all(name)
     found: list[Any] = []
     for column in chosen:
         if column not in columns:
             found.append(column)  # the question says that there is none
-    for column in columns:
+    for column, domain in columns.items():
         text = sent.get(f"{CUT}.{name}.{column}")
-        if text:
+        if text and isinstance(domain, Timestamps):
+            found.append({"type": "dates", "column": column, "by": text})
+        elif text:
             found.append({"type": "bins", "column": column, "edges": _edges(text, name, column)})
         elif column in chosen:
             found.append(column)

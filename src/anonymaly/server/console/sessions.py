@@ -24,13 +24,15 @@ from anonymaly.server.authentication import Authenticator, Caller
 from anonymaly.server.console.cookies import given_cookie
 from anonymaly.server.keys import ApiKey, same
 from anonymaly.server.logins.session_keys import SESSION_SECONDS
-from anonymaly.server.state import State, sessions
+from anonymaly.server.state import State, finds, sessions
 
 LONGEST_SECONDS = SESSION_SECONDS
 IDLE_SECONDS = 3600.0
+MOST_OF_KEY = 20  # at a time: each may keep megabytes of records, and logging in again costs nothing
 NOTED_EVERY_SECONDS = 60.0  # the last use, or every page would be a write
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 _NONCE = 12
+_KEY, _FIND = b"anonymaly session\0", b"anonymaly find\0"  # what a secret seals: each by another key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,18 @@ class ConsoleSession:
         """Say whether a form is of this session."""
         return same(self.token, token)
 
+    def mark(self, text: str) -> str:
+        """Return what a text is known by within this session, and by nobody else."""
+        return _derived(self.secret, b"anonymaly mark\0", text).hex()
+
+    def seal(self, number: str, text: str) -> str:
+        """Hide a text from all but this session; it is known by a number of its own."""
+        return _seal(self.secret, number, text, _FIND)
+
+    def unseal(self, number: str, sealed: str) -> str | None:
+        """Return a text that this session hid; None if another one did."""
+        return _unseal(self.secret, number, sealed, _FIND)
+
 
 class ConsoleSessions:
     """Begins, finds and ends sessions."""
@@ -62,18 +76,23 @@ class ConsoleSessions:
         self.cookie = "__Host-anonymaly" if encrypted else "anonymaly"
 
     def begin(self, caller: Caller) -> ConsoleSession:
-        """Write a session down; those that have ended by themselves are removed."""
+        """Write a session down; those that have ended by themselves, and too many of a key, are removed."""
         session = ConsoleSession(secrets.token_hex(16), caller, secrets.token_urlsafe(32))
         row = {
             "id": session.id,
             "key_id": caller.key.id,
             "role": caller.role,
-            "sealed": _seal(session.secret, session.id, caller.key.text),
+            "sealed": _seal(session.secret, session.id, caller.key.text, _KEY),
         }
         now = self._state.now
         with self._state.write() as connection:
             connection.execute(sessions.delete().where(sa.not_(self._lasts())))
             connection.execute(sessions.insert().values(**row, created_at=now, used_at=now))
+            of_key = sessions.c.key_id == caller.key.id
+            newest = sa.select(sessions.c.id).where(of_key).order_by(sessions.c.created_at.desc())
+            kept = connection.execute(newest.limit(MOST_OF_KEY)).scalars().all()
+            connection.execute(sessions.delete().where(of_key, sessions.c.id.not_in(kept)))
+            connection.execute(finds.delete().where(finds.c.session.not_in(sa.select(sessions.c.id))))
         return session
 
     def find(self, headers: Sequence[tuple[bytes, bytes]]) -> ConsoleSession | None:
@@ -85,7 +104,7 @@ class ConsoleSessions:
         of = sa.select(sessions, self._state.now.label("now")).where(sessions.c.id == number, self._lasts())
         with self._state.read() as connection:
             row = connection.execute(of).first()
-        text = None if row is None else _unseal(secret, number, row.sealed)
+        text = None if row is None else _unseal(secret, number, row.sealed, _KEY)
         key = None if text is None else ApiKey.read(text)
         if row is None or key is None:
             return None
@@ -103,6 +122,9 @@ class ConsoleSessions:
         """End a session for good."""
         with self._state.write() as connection:
             connection.execute(sessions.delete().where(sessions.c.id == number))
+            had = connection.execute(finds.delete().where(finds.c.session == number)).rowcount
+        if had:
+            self._state.forget()
 
     def given(self, headers: Sequence[tuple[bytes, bytes]]) -> str | None:
         """Return the cookie that a browser sent, if it sent one."""
@@ -129,17 +151,15 @@ def _derived(secret: str, words: bytes, number: str) -> bytes:
     return hmac.new(secret.encode(), words + number.encode(), hashlib.sha256).digest()
 
 
-def _seal(secret: str, number: str, text: str) -> str:
+def _seal(secret: str, number: str, text: str, what: bytes) -> str:
     nonce = secrets.token_bytes(_NONCE)
-    sealed = AESGCM(_derived(secret, b"anonymaly session\0", number)).encrypt(
-        nonce, text.encode(), number.encode()
-    )
+    sealed = AESGCM(_derived(secret, what, number)).encrypt(nonce, text.encode(), number.encode())
     return base64.b64encode(nonce + sealed).decode()
 
 
-def _unseal(secret: str, number: str, sealed: str) -> str | None:
+def _unseal(secret: str, number: str, sealed: str, what: bytes) -> str | None:
     content = base64.b64decode(sealed)
-    key = AESGCM(_derived(secret, b"anonymaly session\0", number))
+    key = AESGCM(_derived(secret, what, number))
     try:
         return key.decrypt(content[:_NONCE], content[_NONCE:], number.encode()).decode()
     except InvalidTag:

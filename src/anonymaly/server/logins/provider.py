@@ -8,6 +8,7 @@ through a web process.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ ANEW_SECONDS = 60.0  # at the soonest, keys are asked for again because a token 
 AGAIN_SECONDS = 10.0  # after a failure nobody asks for so long: a provider that is away holds up no other job
 PATIENCE_SECONDS = 5.0
 LARGEST = 2**20
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Provider:
         found = [said.get(f"{name}_endpoint") for name in ("authorization", "token")] + [said.get("jwks_uri")]
         # Another issuer's document would have its tokens taken for this one's.
         if said.get("issuer") != self.issuer or not all(isinstance(at, str) and is_safe(at) for at in found):
+            logger.warning("the login's provider says another issuer than login.issuer, or no safe address")
             raise ProviderAway
         ways = said.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         authorization, token, keys = map(str, found)
@@ -72,11 +75,25 @@ class Provider:
                 raise ProviderAway
             try:
                 found = _get(address)
-            except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+            except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, RecursionError) as problem:
                 self._failed = now
+                logger.warning("the login's provider cannot be read: %s", why(problem))
                 raise ProviderAway from None
             self._kept[address] = (found, now)
             return found
+
+
+def why(problem: BaseException) -> str:
+    """Return what went wrong, by the classes of the error and of its first cause: words may quote others."""
+    first = problem
+    while first.__context__ is not None:
+        first = first.__context__
+    names = dict.fromkeys(type(item).__name__ for item in (problem, first))
+    return ", ".join(names)
+
+
+class NoDocument(ValueError):
+    """The provider answers, and not with a JSON object in time."""
 
 
 def _get(address: str) -> dict[str, Any]:
@@ -87,12 +104,12 @@ def _get(address: str) -> dict[str, Any]:
         client.stream("GET", address, headers={"Accept": "application/json"}) as response,
     ):
         if response.status_code != 200:
-            raise ValueError
+            raise NoDocument
         for part in response.iter_bytes():
             content += part
             if len(content) > LARGEST or time.monotonic() > until:
-                raise ValueError
+                raise NoDocument
     found = json.loads(content)
     if not isinstance(found, dict):
-        raise ValueError
+        raise NoDocument
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anonymaly.server.routes import (
     about,
+    amendments,
     answers,
     books,
     grants,
@@ -28,6 +29,7 @@ ALL: tuple[Route, ...] = (
     *books.ROUTES,
     *grants.ROUTES,
     *owner.ROUTES,
+    *amendments.ROUTES,
     *keys.ROUTES,
     *proposals.ROUTES,
 )

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from anonymaly.server.console.pages import (
+    amending,
     answers,
     asking,
     books,
     budget,
     choosing,
+    finding,
     front,
     grants,
     keys,
@@ -28,10 +30,12 @@ ALL: tuple[ConsolePage, ...] = (
     *asking.PAGES,
     *answers.PAGES,
     *scoring.PAGES,
+    *finding.PAGES,
     *statement.PAGES,
     *budget.PAGES,
     *grants.PAGES,
     *keys.PAGES,
     *books.PAGES,
+    *amending.PAGES,
     *proposals.PAGES,
 )

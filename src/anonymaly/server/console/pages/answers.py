@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from anonymaly.errors import InputError
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
-from anonymaly.server.looking import answers_of, content_of, find_answer
+from anonymaly.server.looking import answers_of, content_of, find_answer, in_parts
 from anonymaly.server.problems import unknown
 from anonymaly.server.released import Seen, look, wait
 from anonymaly.server.shown import moment
@@ -83,6 +83,23 @@ def answer_content(visit: Visit) -> Response:
     return content_of(visit.services, find_answer(visit.services, visit.caller, visit.places["job"]))
 
 
+def answer_csv(visit: Visit) -> Response:
+    """Return an answer that is a table as CSV."""
+    from anonymaly.server.console.answer_table import open_csv, table_of  # noqa: PLC0415
+    from anonymaly.server.console.answer_words import read_stored  # noqa: PLC0415
+
+    services, caller = visit.services, visit.caller
+    seen = find_answer(services, caller, visit.places["job"])
+    with services.at_once.of(caller.person):
+        answer = read_stored(services, seen, answer_of(seen))
+        table = None if answer is None else table_of(answer.value)
+        if table is None:
+            raise unknown()
+        reading = open_csv(table)
+    headers = {"Content-Disposition": "attachment"}
+    return StreamingResponse(in_parts(reading), media_type="text/csv", headers=headers)
+
+
 def _answer_page(template: str, data: dict[str, Any], answer: Answer | None) -> Shown:
     from anonymaly.server.console.answer_words import pictures, words  # noqa: PLC0415
 
@@ -105,4 +122,5 @@ PAGES = (
     ConsolePage("GET", "/tables/{table}/answers", answers_page),
     ConsolePage("GET", "/answers/{job}", answer_page),
     ConsolePage("GET", "/answers/{job}/content", answer_content),
+    ConsolePage("GET", "/answers/{job}/csv", answer_csv),
 )

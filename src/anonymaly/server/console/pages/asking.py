@@ -132,8 +132,8 @@ def _plan(visit: Visit, seen: View, query: dict[str, Any]) -> Plan | None:
 
 
 def _picture(plan: Plan) -> Markup:
-    points = [(line.cost / 1e9, line.error) for line in plan.lines if line.error is not None]
-    return error_curve(points, plan.query.cost / 1e9, plan.measure.unit)
+    points = [(line.epsilon, line.error) for line in plan.lines if line.error is not None]
+    return error_curve(points, float(plan.epsilon), plan.measure.unit)
 
 
 def _repeat(form: Sent) -> int:

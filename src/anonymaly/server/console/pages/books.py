@@ -6,8 +6,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from anonymaly.ledger.burn_down import steps_of
 from anonymaly.server.bookkeeping import entries_of, verification_of
-from anonymaly.server.console.burn_down import burn_down, steps_of
+from anonymaly.server.console.burn_down import burn_down
 from anonymaly.server.console.entry_words import charges_of, entry_line
 from anonymaly.server.console.pages.grants import promised_by
 from anonymaly.server.console.rule_words import promise_in_words, rules_in_words
@@ -74,7 +75,6 @@ def full_statement_page(visit: Visit) -> Shown:
         "rules": rules_in_words(seen.table.declaration),
         "promise": promise_in_words(seen.table.declaration),
         "head_of_chain": ledger.head().to_dict(),
-        "begins": steps[0].time if steps else None,
     }
     return Shown("full_statement.html", data, pictures={"picture": burn_down(steps, data["at"])})
 

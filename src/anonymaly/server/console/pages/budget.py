@@ -9,20 +9,23 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.errors import AnonymalyError
+from anonymaly.ledger.burn_down import steps_of
 from anonymaly.server import owning
 from anonymaly.server.bookkeeping import entries_of
-from anonymaly.server.console.burn_down import burn_down, steps_of
-from anonymaly.server.console.doing import attempt, attempt_for, moved, shown_problem
-from anonymaly.server.console.owner_forms import kept, read_body
+from anonymaly.server.console.burn_down import burn_down
+from anonymaly.server.console.doing import Checked, attempt_for, moved, try_twice
+from anonymaly.server.console.owner_forms import read_body
 from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
-from anonymaly.server.problems import Problem, of_error
 from anonymaly.server.proposals import list_proposals
 from anonymaly.server.routes.owner import BudgetBody, budget_of
 
 LISTED = 25
+NEVER_LOWERED = (
+    "A budget is never lowered again",
+    "All answers together may then tell more about each person than was said before.",
+)
 DONE = {
     "raised": "The budget is raised.",
     "paused": "The table is paused: nothing is charged until it is resumed.",
@@ -48,24 +51,24 @@ async def raise_form(visit: Visit) -> Outcome:
     table = visit.places["table"]
     seen = await run_in_threadpool(seen_by, visit)
     data = {name: visit.form.get(name) for name in ("to", "reason")}
-    problem, said, checked = None, None, None
-    try:
+
+    def check() -> Checked:
         body = read_body(BudgetBody, data)
         to = budget_of(body)
-    except Problem as wrong:
-        problem = shown_problem(wrong)
-    except AnonymalyError as wrong:
-        problem = shown_problem(of_error(wrong))
-    else:
-        checked = {"to": to_text(to), "fields": kept(visit.form)}
-        if visit.form.has("confirmed"):
-            job = owning.raise_budget(visit.services, visit.caller, table, to, body.reason)
-            said, problem = await attempt(job)
-    if said is not None:
-        return moved(f"/tables/{segment(table)}/budget", said, "raised")
-    again = {"table": head_of(seen), "problem": problem, "said": data}
-    checked = None if problem is not None or visit.form.has("change") else checked
-    return Shown("raise.html", {**again, "checked": checked}, problem["status"] if problem else 200)
+        return Checked(
+            f"The budget of {table} would rise to ε = {to_text(to)}",
+            [] if seen.account is None else [f"It is ε = {to_text(seen.account.limit)} now."],
+            body.reason,
+            f"Raise it to ε = {to_text(to)}",
+            lambda: owning.raise_budget(visit.services, visit.caller, table, to, body.reason),
+            NEVER_LOWERED,
+        )
+
+    tried = await try_twice(visit, check)
+    if tried.done is not None:
+        return moved(f"/tables/{segment(table)}/budget", tried.done, "raised")
+    again = {"table": head_of(seen), "problem": tried.problem, "said": data, "checked": tried.checked}
+    return Shown("raise.html", again, tried.status)
 
 
 async def pause_form(visit: Visit) -> Outcome:
@@ -99,8 +102,6 @@ def _shown(visit: Visit, problem: dict[str, Any] | None) -> Shown:
         "table": head_of(seen),
         "steps": [step.to_dict() for step in reversed(steps[-LISTED:])],
         "changes": len(steps),
-        "top": to_text(max((step.limit for step in steps), default=0)),
-        "begins": steps[0].time if steps else None,
         "now": now,
         "waiting": list_proposals(visit.services.state, table=table, waiting=True),
         "done": DONE.get(visit.query.get("done")),

@@ -9,21 +9,21 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from anonymaly.core.epsilon import to_text
-from anonymaly.errors import AnonymalyError
 from anonymaly.ledger.promised import Held, kept_for
 from anonymaly.ledger.records import Grant
 from anonymaly.ledger.terms import Terms, words_of
 from anonymaly.server import owning, shown
-from anonymaly.server.console.doing import attempt, attempt_for, moved, shown_problem
-from anonymaly.server.console.owner_forms import ALLOTTED, grant_data, kept, read_body
+from anonymaly.server.console.doing import Checked, attempt_for, moved, try_twice
+from anonymaly.server.console.owner_forms import ALLOTTED, grant_data, read_body
 from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.table_head import head_of, seen_by
 from anonymaly.server.console.visit import ConsolePage, Outcome, Shown, Visit
-from anonymaly.server.problems import Problem, of_error
+from anonymaly.server.problems import Problem
 from anonymaly.server.proposals import list_proposals
 from anonymaly.server.routes.grants import GrantBody, terms_of
 from anonymaly.server.services import View
 
+FIRST = "From now on whoever has none is refused, owners too. This stays so."
 EVERY = ("day", "week", "month", "year")
 DONE = {
     "granted": "The grant is given.",
@@ -58,28 +58,29 @@ async def grant_form(visit: Visit) -> Outcome:
     """Give a grant, once a second page has said what it is in words."""
     table, analyst = visit.places["table"], visit.form.get("analyst")
     seen = await run_in_threadpool(seen_by, visit)
-    problem, said, checked = None, None, None
-    try:
+
+    def check() -> Checked:
         body = read_body(GrantBody, grant_data(visit.form))
         terms = terms_of(body)
         agreed = Terms.read(terms)
         _refuse_no_name(analyst)
-    except Problem as wrong:
-        problem = shown_problem(wrong)
-    except AnonymalyError as wrong:
-        problem = shown_problem(of_error(wrong))
-    else:
         words = [] if agreed is None else agreed.words()
-        checked = {"words": words, "reason": body.reason, "fields": kept(visit.form)}
-        if visit.form.has("confirmed"):
-            job = owning.grant(visit.services, visit.caller, table, analyst, terms, body.reason)
-            said, problem = await attempt(job)
-    if said is not None:
-        return moved(f"/tables/{segment(table)}/grants", said, "granted")
-    filled = _said_now(visit)
-    checked = None if problem is not None or visit.form.has("change") else checked
-    data = await run_in_threadpool(_asked, visit, seen, filled, problem, checked)
-    return Shown("grant.html", data, problem["status"] if problem else 200)
+        return Checked(
+            f"{analyst} may ask {table}",
+            [*words, "You can revoke it at any time. What was charged until then stands."],
+            body.reason,
+            "Give it",
+            lambda: owning.grant(visit.services, visit.caller, table, analyst, terms, body.reason),
+            None
+            if visit.services.ledgers.grants(seen.table)
+            else (f"This is the first grant of {table}", FIRST),
+        )
+
+    tried = await try_twice(visit, check)
+    if tried.done is not None:
+        return moved(f"/tables/{segment(table)}/grants", tried.done, "granted")
+    data = await run_in_threadpool(_asked, visit, seen, _said_now(visit), tried.problem, tried.checked)
+    return Shown("grant.html", data, tried.status)
 
 
 def revoke_page(visit: Visit) -> Shown:
@@ -143,7 +144,6 @@ def _asked(
         "rules": list(seen.table.declaration.rules),
         "every": EVERY,
         "said": said,
-        "first": not found,
         "promised": promised_by(seen, found),
         "problem": problem,
         "checked": checked,

@@ -33,7 +33,7 @@ def score_records(visit: Visit) -> Shown:
     from anonymaly.server.console.odd_records import oddest  # noqa: PLC0415
 
     declared, model, table = _model(visit)
-    text = visit.form.get("records")
+    text = visit.form.lines("records")
     try:
         with visit.services.at_once.of(visit.caller.person):
             found = oddest(model, declared, text)
