@@ -33,7 +33,7 @@ def test_a_table_and_plain_words_are_printed_and_a_page_is_written(run: Run, tmp
     page = tmp_path / "audit.html"
     done = run("audit", "stream", "--html", str(page))
     assert done.returncode == 0, done.stderr
-    assert "6 of 6 planted faults were caught" in done.stdout
+    assert "17 of 17 planted faults were caught" in done.stdout
     assert "no violation found" in done.stdout
     assert "<svg" in page.read_text("utf-8")
 

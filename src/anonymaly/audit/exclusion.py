@@ -88,8 +88,8 @@ def exclusion_attack(epsilons: Sequence[str] = EPSILONS, *, worlds: int = WORLDS
 
 def draw_attack(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     """Draw the attacker's beliefs; return the files."""
-    from anonymaly.pictures.beliefs import beliefs  # noqa: PLC0415  (an extra, and the attack needs none)
-    from anonymaly.pictures.charts import save  # noqa: PLC0415
+    from anonymaly.pictures.vega.beliefs import beliefs  # noqa: PLC0415  (an extra, and the attack needs none)
+    from anonymaly.pictures.vega.charts import save  # noqa: PLC0415
 
     chart = beliefs(
         [{"group": item.release, "value": item.belief, "bound": item.bound} for item in outcomes],

@@ -51,7 +51,7 @@ def ledger_trace(case: Case, records: Database) -> tuple[str, ...]:
             for _ in range(2):
                 try:
                     answer = curator.ask(case.query)
-                    outcomes.append(f"asked: charged {to_text(answer.charged)}")
+                    outcomes.append(f"asked: charged {to_text(answer.charged_nano)}")
                 except AnonymalyError as problem:
                     outcomes.append(f"asked: {type(problem).__name__}: {problem}")
         finally:

@@ -45,7 +45,7 @@ def to_page(run: AuditRun) -> str:
 
 
 def _cases(run: AuditRun) -> str:
-    from anonymaly.pictures.losses import as_svg, losses  # noqa: PLC0415  (an extra, and a table needs none)
+    from anonymaly.pictures.vega.losses import as_svg, losses  # noqa: PLC0415  (an extra, and a table needs none)
 
     bars = [
         {"group": line.report.name, "value": line.part, "tight": line.tight}
@@ -95,7 +95,7 @@ def _word(text: str) -> str:
 def _faults(run: AuditRun) -> str:
     if not run.faults:
         return ""
-    from anonymaly.pictures.losses import as_svg, losses  # noqa: PLC0415
+    from anonymaly.pictures.vega.losses import as_svg, losses  # noqa: PLC0415
 
     counted = {
         f"{about}: {layer}": counts[True] / (counts[True] + counts[False])

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 
 from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
+from anonymaly.audit.cases.stream_counting import CountingCase, audit_counting
 from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
@@ -228,6 +229,7 @@ def _shared(names: list[str]) -> Iterator[tuple[str, Step]]:
     """Yield what is no question's case, with the name of its layer."""
     if STREAM in names:
         yield STREAM, partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
+        yield "counting", partial(_told, STREAM, "counting", _counting)
     if SHARED in names:
         yield "rate", partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
@@ -258,6 +260,10 @@ def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
     except Exception as problem:
         words = f"failed with {type(problem).__name__}: {problem}"
         return AuditLine(about, AuditReport(name, (Finding(name, "as it is", False, words),)))
+
+
+def _counting() -> AuditLine:
+    return AuditLine(STREAM, audit_counting(CountingCase()))
 
 
 def _rates() -> AuditLine:

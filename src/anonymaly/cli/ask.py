@@ -18,10 +18,9 @@ from pydantic.fields import FieldInfo
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
-from anonymaly.ask.table import WRITERS, writer_for
+from anonymaly.ask.table_files import WRITERS, writer_for
 from anonymaly.ask.typed_fields import is_several, mark_of, read_field
 from anonymaly.cli.completion import completes
-from anonymaly.cli.files import read_columns
 from anonymaly.cli.opening import Analyst, ManifestOrUrl, declaration_of, is_url, opened
 from anonymaly.cli.output import AsJson, progress_bar, say, say_json, still_kept
 from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
@@ -253,5 +252,7 @@ class _Declared:
 def _read(name: str, field: FieldInfo, text: str | list[str], declared: _Declared) -> Any:
     """Read an option's text as its field: a file, or what is typed."""
     if isinstance(text, str) and mark_of(field, "table"):
+        from anonymaly.cli.files import read_columns  # noqa: PLC0415  (heavy)
+
         return read_columns(text, declared.columns, field=name)
     return read_field(name, field, text, lambda: declared.columns)

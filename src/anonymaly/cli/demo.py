@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly demo``: most questions on built-in data, with real noise and a real ledger."""
+"""``anonymaly demo``: odd records found and explained on built-in data, with real noise and a real ledger."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Annotated, Any
 
 import typer
 from rich.rule import Rule
+from rich.text import Text
 
 from anonymaly import Curator
 from anonymaly.ask.answer import Answer
 from anonymaly.audit.exclusion import exclusion_attack
-from anonymaly.cli.output import AsJson, out, say, say_json
+from anonymaly.cli.output import AsJson, out, say_json
 from anonymaly.datasets import census, salaries
 from anonymaly.declare.rules import AnomalyModel, Policy
 from anonymaly.errors import Refused
+from anonymaly.finding.find import find
+from anonymaly.finding.found import OddRecords
 from anonymaly.ledger import Ledger
 from anonymaly.questions.count.query import Count
 from anonymaly.questions.explain.query import Explain
@@ -30,10 +33,21 @@ Serve = Annotated[
 Port = Annotated[
     int | None, typer.Option("--port", min=0, max=65535, help="Of the console; 8765 if not given, 0 for any.")
 ]
+# As in the README. Two are as ordinary as the table's, one is not.
+NEW = (
+    {"job": "Manager", "sector": "Ministries", "year": 2004, "salary": 105_000.0},
+    {"job": "Director", "sector": "Hospitals", "year": 2005, "salary": 640_000.0},
+    {"job": "Physician", "sector": "Hospitals", "year": 2006, "salary": 118_000.0},
+)
+ACCENT = "bright_blue"
+NEXT = """\
+anonymaly init --guided your-table.csv     declare a table of your own, by answering questions
+anonymaly find your-table.yaml new.csv --epsilon 1     the oddest records of a file, and why
+anonymaly demo --serve     the console in a browser, on the tables of this demonstration"""
 
 
 def demo(as_json: AsJson = False, serve: Serve = False, port: Port = None) -> None:
-    """Show most questions on built-in data, in under a minute."""
+    """Find and explain an odd record, and show most questions, on built-in data, in under a minute."""
     if serve:
         from anonymaly.cli.demo_server import serve_demo  # noqa: PLC0415  (databases, for this alone)
 
@@ -45,13 +59,29 @@ def demo(as_json: AsJson = False, serve: Serve = False, port: Port = None) -> No
         say_json(shown)
 
 
+def _show(title: str, text: str) -> None:
+    """Print a title, and a text whose first line stands out and whose labels stand back."""
+    out.print(Rule(Text(title, style="bold"), align="left", style=ACCENT))
+    first, *rest = text.split("\n")
+    out.print(Text(first, style=f"bold {ACCENT}"))
+    for line in rest:
+        label, gap, words = line[2:].partition("  ") if line.startswith("  ") else ("", "", "")
+        shown = Text(line)
+        if gap and words:
+            shown.stylize("dim", 0, 2 + len(label))
+        out.print(shown)
+    out.print()
+
+
 def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
     """Ask everything in turn, print it unless quiet, and return it as plain data."""
 
     def show(title: str, text: str) -> None:
         if not quiet:
-            out.print(Rule(title, align="left", style="dim"))
-            say(text)
+            _show(title, text)
+
+    found = _find(folder)
+    show("Three new salaries: which of them is odd, compared with those of the table, and why?", str(found))
 
     people = census(rules={"rare": AnomalyModel(["age", "hours_per_week"], radius=5, beta=100)})
     curator = Curator(people, budget=1.0, ledger=folder / "census.ledger")
@@ -84,15 +114,19 @@ def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("What was spent, and what is still promised to whom", str(statement))
 
     with Ledger.open(folder / "census.ledger", create=False) as ledger:
-        found = ledger.verify()
-    show("The ledger verifies", f"{found.entries} entries, chain and sums agree: {found.ok}")
+        verified = ledger.verify()
+    show("The ledger verifies", f"{verified.entries} entries, chain and sums agree: {verified.ok}")
 
     group = _explain(folder)
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
     shared, attack = _share(folder)
     show("Records that are not sensitive, published as they are", str(shared))
     show("Why not simply leave the sensitive ones out? Bob is missing, so he is in the lounge:", attack)
+    if not quiet:
+        show("The odd records as a page, with pictures; open it in a browser", str(_save(found)))
+        show("What to try next", NEXT)
     return {
+        "find": found.to_dict(),
         "explain": group.to_dict(),
         "identify": verdict.to_dict(),
         "score": {"answer": {**model.to_dict(), "value": dict(model.value.describe())}, "scores": scores},
@@ -102,8 +136,21 @@ def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
         "again": again.to_dict(),
         "refusal": refusal,
         "statement": statement.to_dict(),
-        "verification": found.to_dict(),
+        "verification": verified.to_dict(),
     }
+
+
+def _find(folder: Path) -> OddRecords:
+    """Compare new salaries with those disclosed, and explain the oddest."""
+    curator = Curator(salaries(name="disclosed"), budget=4.0, ledger=folder / "disclosed.ledger")
+    return find(curator, list(NEW), epsilon=2, top=1, explain=1)
+
+
+def _save(found: OddRecords) -> Path:
+    """Write the report where the system keeps what may be thrown away, in a folder of our own."""
+    place = Path(tempfile.mkdtemp(prefix="anonymaly-demo-"), "odd-records.html")
+    found.save(place)
+    return place
 
 
 def _share(folder: Path) -> tuple[Answer, str]:

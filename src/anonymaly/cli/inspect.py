@@ -167,8 +167,8 @@ def _privacy(found: PrivacyMap) -> dict[str, float]:
 
 
 def _draw(found: PrivacyMap, dataset: Dataset, folder: Path) -> list[Path]:
-    from anonymaly.pictures.charts import save  # noqa: PLC0415  (an extra, and seldom asked for)
-    from anonymaly.pictures.maps import maps, squares  # noqa: PLC0415
+    from anonymaly.pictures.vega.charts import save  # noqa: PLC0415  (an extra, and seldom asked for)
+    from anonymaly.pictures.vega.maps import maps, squares  # noqa: PLC0415
 
     names = found.records.column_names
     if len(names) < 2 or not len(found.epsilon):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,9 @@ from anonymaly.ask.verify import verify as verify_all
 from anonymaly.cli.opening import is_url
 from anonymaly.cli.output import AsJson, out, plain, say, say_json
 from anonymaly.cli.own_ledger import say_own
-from anonymaly.core.epsilon import to_nano, to_text
-from anonymaly.declare.manifest import Manifest
+from anonymaly.core.epsilon import LARGEST, LARGEST_TOTAL, to_nano, to_text
+from anonymaly.core.extras import require
+from anonymaly.declare.manifest import Manifest, read_yaml
 from anonymaly.errors import InputError, LedgerDamaged
 from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
@@ -25,8 +27,8 @@ ManifestOrLedger = Annotated[
     str,
     typer.Argument(
         metavar="MANIFEST",
-        help="The owner's YAML file, or a table's address on a server; with --verify, also a ledger's file "
-        "or a copy of one.",
+        help="The owner's YAML file, a sensor's, or a table's address on a server; with --verify, also a "
+        "ledger's file or a copy of one.",
     ),
 ]
 Verify = Annotated[
@@ -77,18 +79,15 @@ def ledger(
             )
         _audit(manifest, as_json)
         return
-    declared, folder = Manifest.load(manifest), Path(manifest).parent
-    with _open(declared, folder, new_epoch) as book:
+    place = _place_of(Path(manifest))
+    with _open(place, new_epoch) as book:
         if raise_budget is not None:
-            book.raise_limit(declared.name, to_nano(raise_budget, field="raise-budget"))
+            book.raise_limit(place.name, to_nano(raise_budget, field="raise-budget", largest=place.largest))
         if new_secret:
-            secret = SecretFile(Path(declared.secret_location(folder)).absolute())
-            secret.begin_anew(newest_check(book.reservations(declared.name)))
-        report = _collect(book, declared.name)
+            _begin_secret(book, place)
+        report = _collect(book, place.name)
         if verify:
-            answers = folder_of(declared.store_location(folder), book.head().ledger)
-            found = verify_all(book, declared.name, Store(answers, create=False))
-            report["json"]["verification"] = found.to_dict()
+            report["json"]["verification"] = _verify(book, place)
     if as_json:
         say_json(report["json"])
     else:
@@ -98,7 +97,10 @@ def ledger(
             say(_amendment(item))
         say(str(report["statement"]))
         if verify:
-            say(_verdict(report["json"]["verification"], "chain, sums and stored answers agree"))
+            agree = (
+                "chain and sums agree" if place.answers is None else "chain, sums and stored answers agree"
+            )
+            say(_verdict(report["json"]["verification"], agree))
     if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
 
@@ -152,18 +154,66 @@ def _account(account: Account) -> dict[str, Any]:
     }
 
 
-def _open(declared: Manifest, folder: Path, new_epoch: bool) -> Ledger:
-    location = declared.ledger_location(folder)
-    anchor = declared.place(folder, declared.anchor)
+@dataclass(frozen=True)
+class _Place:
+    """Where an account is; a sensor's has neither stored answers nor a secret."""
+
+    name: str
+    location: str | Path
+    anchor: str | Path | None
+    largest: int
+    answers: str | None = None
+    secret: Path | None = None
+
+
+def _place_of(path: Path) -> _Place:
+    """Read an owner's YAML file, or a sensor's."""
+    if "party" not in read_yaml(path):
+        declared, folder = Manifest.load(path), path.parent
+        return _Place(
+            declared.name,
+            declared.ledger_location(folder),
+            declared.place(folder, declared.anchor),
+            LARGEST,
+            declared.store_location(folder),
+            Path(declared.secret_location(folder)),
+        )
+    require("stream", "A sensor's file")
+    from anonymaly.stream.programs.config import PartyConfig  # noqa: PLC0415  (an extra)
+
+    loaded = PartyConfig.load(path)
+    if loaded.config.name is None:
+        raise InputError(
+            f"{path} is the file of {loaded.config.address}, which has no ledger",
+            field="manifest",
+            next_step="Give a sensor's file, or the owner's YAML file of a table.",
+        )
+    return _Place(loaded.config.name, loaded.ledger, loaded.anchor, LARGEST_TOTAL)
+
+
+def _open(place: _Place, new_epoch: bool) -> Ledger:
     if not new_epoch:
-        return Ledger.open(location, anchor=anchor, create=False)
-    if anchor is None:
+        return Ledger.open(place.location, anchor=place.anchor, create=False)
+    if place.anchor is None:
         raise InputError(
             "needs an anchor in the manifest",
             field="new-epoch",
             next_step="Only a ledger that is behind its anchor needs a new epoch.",
         )
-    return Ledger.open_epoch(location, anchor=anchor)
+    return Ledger.open_epoch(place.location, anchor=place.anchor)
+
+
+def _begin_secret(book: Ledger, place: _Place) -> None:
+    if place.secret is None:
+        raise InputError("a sensor has no secret", field="new-secret", next_step="Leave it out.")
+    SecretFile(place.secret.absolute()).begin_anew(newest_check(book.reservations(place.name)))
+
+
+def _verify(book: Ledger, place: _Place) -> dict[str, Any]:
+    if place.answers is None:
+        return book.verify().to_dict()
+    answers = folder_of(place.answers, book.head().ledger)
+    return verify_all(book, place.name, Store(answers, create=False)).to_dict()
 
 
 def _collect(book: Ledger, name: str) -> dict[str, Any]:

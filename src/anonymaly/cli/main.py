@@ -14,35 +14,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from anonymaly.ask.catalogue import QUESTIONS, foreign, origin
+from anonymaly.ask.catalogue import foreign, origin
+from anonymaly.cli.commands import COMMANDS, QUESTION, ListedCommand
+from anonymaly.cli.compilation import compilation_shown
 from anonymaly.cli.completion import Completion
 from anonymaly.cli.output import err, print_in_any_locale, say_json
 from anonymaly.core.suggestions import guess
 from anonymaly.errors import AnonymalyError, InputError
 from anonymaly.version import __version__
 
-# Each command lives in its own module, which is imported when the command is used: an engine, a ledger and
-# compiled noise take two seconds to import, and `--version` or a mistyped name need none of them.
-QUESTION = "anonymaly.cli.ask:question_command"
-COMMANDS = {
-    "demo": "anonymaly.cli.demo:demo",
-    "init": "anonymaly.cli.init:init",
-    "check": "anonymaly.cli.check:check",
-    "choose": "anonymaly.cli.choose:choose",
-    "plan": "anonymaly.cli.plan:app",
-    "find": "anonymaly.cli.find:find",
-    "ask": "anonymaly.cli.ask:ask",
-    "ledger": "anonymaly.cli.ledger:ledger",
-    "amend": "anonymaly.cli.amend:amend",
-    "inspect": "anonymaly.cli.inspect:inspect",
-    "audit": "anonymaly.cli.audit:audit",
-    "serve": "anonymaly.cli.serve:serve",
-    "owner": "anonymaly.cli.owner:app",
-    "backup": "anonymaly.cli.backup:backup",
-    "forget": "anonymaly.cli.forget:forget",
-    "stream": "anonymaly.cli.stream:app",
-    **dict.fromkeys(QUESTIONS, QUESTION),
-}
 MOVED = frozenset({"reproduce"})  # commands of earlier versions
 
 
@@ -63,7 +43,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class _Commands(TyperGroup):
-    """The table above as a group of commands, and after it the questions of other packages."""
+    """The table of commands as a group, and after it the questions of other packages."""
 
     _listing = False
 
@@ -73,7 +53,10 @@ class _Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self._listing = True
-        super().format_help(ctx, formatter)
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
@@ -102,10 +85,13 @@ class _Commands(TyperGroup):
             )
         if name not in COMMANDS and name not in foreign():
             return None
-        if name not in COMMANDS and self._listing:
-            # Other packages' code does not run for a list of commands.
-            return TyperCommand(name, help=f"A question of another package, {origin(name)}.")
-        module, _, function = COMMANDS.get(name, QUESTION).partition(":")
+        # Other packages' code does not run for a list of commands either.
+        entry = COMMANDS.get(name) or ListedCommand(
+            QUESTION, f"A question of another package, {origin(name)}."
+        )
+        if self._listing and entry.line is not None:
+            return TyperCommand(name, help=entry.line)
+        module, _, function = entry.home.partition(":")
         found: Any = getattr(importlib.import_module(module), function)
         if isinstance(found, typer.Typer):
             return typer.main.get_command(found)
@@ -156,7 +142,8 @@ def run() -> None:
     print_in_any_locale()
     try:
         _begin_log()
-        app()
+        with compilation_shown():
+            app()
     except AnonymalyError as error:
         if "--json" in sys.argv:
             say_json(error.to_dict())

@@ -8,23 +8,24 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.answer import Answer, Preview
-from anonymaly.ask.connection import ServerConnection
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query
-from anonymaly.ask.remote import RemoteCurator, connect
-from anonymaly.ask.remote_owner import RemoteOwner
 from anonymaly.cli.output import err
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
+
+if TYPE_CHECKING:
+    from anonymaly.ask.remote import RemoteCurator
+    from anonymaly.ask.remote_owner import RemoteOwner
 
 ManifestOrUrl = Annotated[
     str,
@@ -88,6 +89,8 @@ def opened(place: str, analyst: str | None = None) -> Iterator[OpenedAccount]:
 @contextmanager
 def connected(url: str) -> Iterator[RemoteCurator]:
     """Connect to a table of a server, and say on the terminal what a program would be warned of."""
+    from anonymaly.ask.remote import connect  # noqa: PLC0415  (for a server alone)
+
     with _noted():
         curator = connect(url)
     with curator:
@@ -97,6 +100,9 @@ def connected(url: str) -> Iterator[RemoteCurator]:
 @contextmanager
 def administered(url: str) -> Iterator[RemoteOwner]:
     """Connect to a server as its owner; what is declared of the table is not needed for that."""
+    from anonymaly.ask.connection import ServerConnection  # noqa: PLC0415  (for a server alone)
+    from anonymaly.ask.remote_owner import RemoteOwner  # noqa: PLC0415
+
     with closing(ServerConnection(url, None)) as connection:
         with _noted():
             connection.compare_versions()

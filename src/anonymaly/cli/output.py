@@ -46,7 +46,7 @@ def progress_bar(*, reading: bool = False) -> Iterator[None]:
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as bars:
+    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as bars, on_screen(bars):
         # A bar without an end while nothing public can be counted.
         tasks = {"asking": bars.add_task("asking", total=None, count="")}
 
@@ -58,6 +58,24 @@ def progress_bar(*, reading: bool = False) -> Iterator[None]:
 
         with listening(show), watching(shown_by(bars)) if reading else nullcontext():
             yield
+
+
+_bars_shown: list[Progress] = []
+
+
+@contextmanager
+def on_screen(bars: Progress) -> Iterator[None]:
+    """Remember bars while they are shown, so that others are added to them."""
+    _bars_shown.append(bars)
+    try:
+        yield
+    finally:
+        _bars_shown.remove(bars)
+
+
+def shown_bars() -> Progress | None:
+    """Return the bars that are on the screen, if any: a terminal shows only one set of them at a time."""
+    return _bars_shown[-1] if _bars_shown else None
 
 
 def shown_by(bars: Progress) -> Callable[[float], None]:

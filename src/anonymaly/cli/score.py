@@ -16,7 +16,7 @@ from anonymaly.ask.answer import Answer
 from anonymaly.ask.query import Query
 from anonymaly.cli.ask import Asked, Variation
 from anonymaly.cli.opening import opened
-from anonymaly.cli.output import err, progress_bar, say, say_json, still_kept
+from anonymaly.cli.output import err, on_screen, progress_bar, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile, ScoreFile
 from anonymaly.cli.rehearsal import refuse_files, say_rehearsal
 from anonymaly.cli.scored import Scored, Wanted, kinds_of, read_rule
@@ -262,10 +262,11 @@ def _score_file(model: Model, records: Path, output: Path | None, wanted: Wanted
     """Score a file batch by batch; progress counts the asker's own records."""
     file = RecordFile(records, kinds_of(model.space))
     _refuse_taken(file)
-    columns = (TextColumn("scoring"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     scored = Scored(model, wanted)
     with (
         Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
+        on_screen(progress),
         contextlib.nullcontext() if output is None else ScoreFile(output) as written,
     ):
         task = progress.add_task("scoring", total=file.rows)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from anonymaly.ask.synthetic import read_count
-from anonymaly.ask.table import WRITERS, writer_for
+from anonymaly.ask.table_files import WRITERS, writer_for
 from anonymaly.errors import InputError
 
 Synthetic = Annotated[

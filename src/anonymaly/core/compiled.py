@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
 from anonymaly.core.forks import at_fork
+from anonymaly.core.kept_code import KeptCode
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -34,13 +37,46 @@ def _after_in_child() -> None:
 at_fork("compiler", before=_LOCK.acquire, in_parent=_LOCK.release, in_child=_after_in_child)
 
 
+KERNELS: list[Any] = []  # every function that was decorated by `compiled` so far
+
+
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Compile on first call, keep the machine code on disk, and release the interpreter's lock.
 
     Compiled functions here allocate nothing, so numba's reference counting is left out (`_nrt`): with it, the
-    atomic counters around every array passed on took most of the time.
+    atomic counters around every array passed on took most of the time. None is called from C.
+
+    A constant as an argument, such as ``below(stream, 3)``, is a signature of its own to numba: write
+    ``below(stream, whole(3))``, or the function is compiled once more.
     """
-    # numba notices only a change of the function's own file: after editing a compiled function that other
-    # files call, remove the __pycache__ directories.
+    kernel = _decorate(function)
+    KERNELS.append(kernel)
+    return kernel
+
+
+def inlined(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Make a function part of the compiled ones that call it, and compile it alone only if Python calls it.
+
+    Each compiled function is optimised together with all that it calls, and so is each of these: in a chain
+    of five, the last is compiled five times. So this is for whatever is called at one place, or is short.
+    """
+    return _decorate(function, inline="always")
+
+
+def _decorate(function: Callable[Parameters, Result], **options: Any) -> Callable[Parameters, Result]:
     decorate: Any = njit  # its published signature leaves `_nrt` out
-    return cast("Callable[Parameters, Result]", decorate(cache=True, nogil=True, _nrt=False)(function))
+    kernel = decorate(nogil=True, _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    kernel._cache = KeptCode(cast("FunctionType", function))  # as `cache=True` does, with numba's own files
+    return cast("Callable[Parameters, Result]", kernel)
+
+
+@inlined
+def whole(number: int) -> int:
+    """Return a number that numba does not take for a constant."""
+    return np.int64(number)  # type: ignore[return-value]
+
+
+@inlined
+def flag(is_set: bool) -> bool:
+    """Return a truth value that numba does not take for a constant."""
+    return np.bool_(is_set)  # type: ignore[return-value]

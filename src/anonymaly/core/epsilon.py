@@ -105,6 +105,17 @@ def to_text(nano: int) -> str:
     return f"-{text}" if nano < 0 else text
 
 
+def to_number(nano: int) -> float:
+    """Return ε as the number that people read and compute with; charges are counted in nano-ε.
+
+    Examples
+    --------
+    >>> to_number(5_700_000_000)
+    5.7
+    """
+    return float(to_text(nano))
+
+
 def to_fraction(nano: int) -> Fraction:
     """Return the exact rational ε that a mechanism derives its parameters from."""
     return Fraction(nano, NANO)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,9 +13,10 @@ from pydantic_core import ErrorDetails
 from anonymaly.core.suggestions import guess
 from anonymaly.errors import InputError
 
+REQUIRED = "is required"
 # pydantic's kinds of mistake → our words; what stands in braces is in its context.
 _WORDS = {
-    "missing": "is required",
+    "missing": REQUIRED,
     "string_type": "must be text",
     "string_sub_type": "must be text",
     "string_too_short": "must not be empty",
@@ -52,15 +54,23 @@ _FALLBACK = "does not fit"
 
 def describe_mistake(problem: ValidationError, kind: type[BaseModel]) -> InputError:
     """Say what is wrong with a value; never what was given, which may be about a person."""
-    errors = problem.errors(include_url=False, include_input=False)
+    return describe_errors(problem.errors(include_url=False, include_input=False), kind)
+
+
+def describe_errors(found: Iterable[ErrorDetails], kind: type[BaseModel]) -> InputError:
+    """Say what is wrong with a value by pydantic's list."""
     # A name that is not a field is reported first: it is often why another one is missing.
-    errors.sort(key=lambda error: error["type"] != "extra_forbidden")
+    errors = sorted(found, key=lambda error: error["type"] != "extra_forbidden")
     places = [_place(error) for error in errors]
     first = places[0][:1]
     # Of the forms that a field may have, the one that fits farthest is the one that was meant.
     depth = max(len(place) for place in places if place[:1] == first)
     chosen = next(place for place in places if place[:1] == first and len(place) == depth)
-    reasons = [_reason(error, kind) for error, place in zip(errors, places, strict=True) if place == chosen]
+    reasons = [
+        reason_of(error, kind.__name__)
+        for error, place in zip(errors, places, strict=True)
+        if place == chosen
+    ]
     others = sorted({place[0] for place in places if place[:1] not in (first, ())})
     reason = _joined(reasons) + (f" (also wrong: {', '.join(others)})" if others else "")
     next_step = _next_step(chosen[0] if chosen else None, kind, reasons[0])
@@ -79,13 +89,17 @@ _FORM = re.compile(
 )
 
 
-def _reason(error: ErrorDetails, kind: type[BaseModel]) -> str:
+def reason_of(error: ErrorDetails, kind: str) -> str:
+    """Say what is wrong with one field."""
     if error["type"] == "extra_forbidden":
-        return f"is not a field of {kind.__name__}"
+        return f"is not a field of {kind}"
     if error["type"] in ("value_error", "assertion_error"):  # our own validators' words
         text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
         return text[:1].lower() + text[1:]
-    return _WORDS.get(error["type"], _FALLBACK).format_map(_Known(error.get("ctx", {})))
+    context = _Known(error.get("ctx", {}))
+    if error["type"] == "string_too_short" and context["min_length"] != 1:
+        return f"must have at least {context['min_length']} characters"
+    return _WORDS.get(error["type"], _FALLBACK).format_map(context)
 
 
 class _Known(dict[str, Any]):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 
 SERIES_FROM = 40.0  # where five terms of the series of R are exact to a double
 MOST_STEPS = 60
@@ -34,7 +34,7 @@ def write_shares(freedoms: Integers, chances: Floats, shares: Floats) -> None:
         shares[place] = _share(freedoms[place] / 2.0, chances[place])
 
 
-@compiled
+@inlined
 def _share(a: float, chance: float) -> float:
     constant = math.log(a * _gamma_ratio(a) / math.sqrt(math.pi)) - math.log(chance)
     w = -math.log(chance) / a  # too far: I_x(a, ½) is at most I_x(a, 1) = e^(−a·w)
@@ -51,7 +51,7 @@ def _share(a: float, chance: float) -> float:
     return -math.expm1(-w)
 
 
-@compiled
+@inlined
 def _fraction(a: float, y: float) -> float:
     """Return K by Lentz's method."""
     x = 1.0 - y
@@ -70,7 +70,7 @@ def _fraction(a: float, y: float) -> float:
     return value
 
 
-@compiled
+@inlined
 def _gamma_ratio(a: float) -> float:
     """Return R(a), by its series in 1/(a + ¼)² where a is large, and from there down one by one."""
     factor = 1.0

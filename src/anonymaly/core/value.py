@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     StrictBool,
     StrictFloat,
@@ -25,7 +26,10 @@ from pydantic import (
     StrictStr,
     ValidationError,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from anonymaly.core.descriptions import descriptions_of
 from anonymaly.core.mistakes import describe_mistake
 from anonymaly.errors import InputError
 
@@ -147,6 +151,9 @@ def added(default: Any, **options: Any) -> Any:
     return Field(default=default, exclude_if=lambda value: value == default, **options)
 
 
+PYDANTIC = frozenset(dir(BaseModel))
+
+
 class Frozen(BaseModel):
     """A frozen value: equal fields are the same value, and its JSON says all of it.
 
@@ -162,8 +169,6 @@ class Frozen(BaseModel):
         arbitrary_types_allowed=False,
         revalidate_instances="always",
         ser_json_inf_nan="null",
-        # A field is described once, under its name; docstring, help, JSON schema and documentation follow.
-        use_attribute_docstrings=True,
     )
 
     # Declarations read better as Interval(0, 120); the fields of questions are always named.
@@ -173,10 +178,28 @@ class Frozen(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
-        for field in cls.model_fields.values():
-            # A description may be wrapped in the source; help, errors and tables need it in one line.
-            field.description = None if field.description is None else " ".join(field.description.split())
+        # A field is described once, under its name; docstring, help, errors and documentation follow.
+        for name, text in descriptions_of(cls).items():
+            if name in cls.model_fields and cls.model_fields[name].description is None:
+                cls.model_fields[name].description = text
         cls.__doc__ = with_parameters(inspect.getdoc(cls) or "", cls)
+        cls.__signature__ = signature_of(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        # Descriptions come after the fields' own schemas are made, so they are not in these.
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, field in cls.model_fields.items():
+            if field.description is not None and name in properties:
+                properties[name].setdefault("description", field.description)
+        return made
+
+    def __dir__(self) -> list[str]:
+        # pydantic's own names are none of the user's.
+        return [name for name in super().__dir__() if name not in PYDANTIC or name.startswith("__")]
 
     def __setattr__(self, name: str, item: Any) -> None:
         raise self._frozen(name)
@@ -227,6 +250,36 @@ class Frozen(BaseModel):
     def to_json(self) -> str:
         """Return the value's one canonical text."""
         return canonical_json(self.to_dict())
+
+
+def signature_of(kind: type[Frozen]) -> inspect.Signature:
+    """Return how a value is made, as people read it: names and defaults, ε last, no types of validators.
+
+    Examples
+    --------
+    >>> class Room(Value):
+    ...     name: str
+    ...     floor: int = 0
+    >>> inspect.signature(Room)
+    <Signature (name, floor=0)>
+    """
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_default(field))
+        for name, field in sorted(kind.model_fields.items(), key=lambda item: item[0] == "epsilon")
+    ]
+    if not kind.takes_positions:
+        return inspect.Signature(named)
+    first = [item for item in named if item.name not in kind.named_only]
+    later = [item for item in named if item.name in kind.named_only]
+    either = [item.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for item in first]
+    try:
+        return inspect.Signature([*either, *later])
+    except ValueError:  # one without a default after one with it has no place, only a name
+        return inspect.Signature(named)
+
+
+def _default(field: Any) -> Any:
+    return inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
 
 
 def with_parameters(docstring: str, kind: type[BaseModel]) -> str:

@@ -42,14 +42,29 @@ def _build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         load = builder.load(cell(source, row), typ=vector)
         load.align = 4
         initial.append(load)
-    rows = list(initial)
-    for _ in range(10):
-        for a, b, c, d in _COLUMNS + _DIAGONALS:
-            for first, second in ((16, 12), (8, 7)):
-                rows[a] = builder.add(rows[a], rows[b])
-                rows[d] = rotate(builder.xor(rows[d], rows[a]), first)
-                rows[c] = builder.add(rows[c], rows[d])
-                rows[b] = rotate(builder.xor(rows[b], rows[c]), second)
+    # A loop, not ten copies: every function that draws is compiled with this code in it.
+    before, loop = builder.block, builder.append_basic_block("rounds")
+    after = builder.append_basic_block("rounds.end")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    count = builder.phi(ir.IntType(32))
+    count.add_incoming(ir.Constant(ir.IntType(32), 0), before)
+    held = [builder.phi(vector) for _ in range(BLOCK)]
+    for phi, word in zip(held, initial, strict=True):
+        phi.add_incoming(word, before)
+    rows: list[Any] = list(held)
+    for a, b, c, d in _COLUMNS + _DIAGONALS:
+        for first, second in ((16, 12), (8, 7)):
+            rows[a] = builder.add(rows[a], rows[b])
+            rows[d] = rotate(builder.xor(rows[d], rows[a]), first)
+            rows[c] = builder.add(rows[c], rows[d])
+            rows[b] = rotate(builder.xor(rows[b], rows[c]), second)
+    following = builder.add(count, ir.Constant(ir.IntType(32), 1))
+    count.add_incoming(following, loop)
+    for phi, word in zip(held, rows, strict=True):
+        phi.add_incoming(word, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, ir.Constant(ir.IntType(32), 10)), loop, after)
+    builder.position_at_end(after)
     for row in range(BLOCK):
         store = builder.store(builder.add(rows[row], initial[row]), cell(target, row))
         store.align = 4

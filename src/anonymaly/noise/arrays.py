@@ -13,7 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Booleans, Bytes, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.core.threads import equal_ranges, in_threads
 from anonymaly.noise import draws, geometric
 from anonymaly.noise.chacha import FAILED, IMPOSSIBLE_DRAW, LOW, Stream, next_word, open_stream, set_nonce
@@ -39,7 +39,7 @@ def fill(kernel: Callable[..., bool], key: bytes, output: npt.NDArray[Any], *arg
         raise OverflowError(IMPOSSIBLE_DRAW)
 
 
-@compiled
+@inlined
 def at_chunk(stream: Stream, position: int) -> None:
     """Enter a chunk's own stream when a loop over positions reaches its first position."""
     if position % CHUNK == 0:

@@ -19,7 +19,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.noise._rounds import BLOCK, LANES, sixteen_blocks
 
 Words32 = npt.NDArray[np.uint32]
@@ -46,7 +46,7 @@ def blocks(initial: Words32, result: Words32, output: Words32) -> None:
             output[lane * BLOCK + row] = result[row * LANES + lane]
 
 
-@compiled
+@inlined
 def spread(stream: Stream, initial: Words32) -> None:
     """Copy the stream's state into every lane."""
     for row in range(BLOCK):
@@ -75,7 +75,7 @@ def refill(stream: Stream) -> None:
     stream[END] = np.uint32(BUFFER_END)
 
 
-@compiled
+@inlined
 def set_nonce(stream: Stream, first: int, second: int, third: int) -> None:
     """Go to the start of the stream of a 96-bit nonce, given as three 32-bit words."""
     stream[12] = np.uint32(0)

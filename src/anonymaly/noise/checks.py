@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the arguments of samplers."""
+"""Checks of the arguments of samplers, without numpy: whoever looks at a law draws nothing."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from numbers import Integral
 
 from anonymaly.core.rate import LARGEST_TERM
 from anonymaly.errors import InputError
@@ -40,7 +37,7 @@ def read_rate(rate: Fraction, *, zero_allowed: bool = False, field: str = "rate"
 
 def read_integer(value: int, field: str, least: int = 0) -> int:
     """Return a whole number of at least `least`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if isinstance(value, bool) or not isinstance(value, Integral):  # numpy's whole numbers are, too
         raise InputError(
             f"must be a whole number, got {type(value).__name__}",
             field=field,
@@ -51,23 +48,3 @@ def read_integer(value: int, field: str, least: int = 0) -> int:
             f"must be at least {least}, got {value}", field=field, next_step="Give a larger integer."
         )
     return int(value)
-
-
-def read_integers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.int64]:
-    """Return an integer array of any shape as 64-bit integers of size below 2^62."""
-    array: npt.NDArray[Any] = np.asarray(values)
-    if array.size == 0:
-        return np.zeros(array.shape, np.int64)
-    # Floats are inexact, and Python integers beyond 64 bits, which become objects, are too large.
-    if array.dtype.kind not in "iu":
-        raise InputError(
-            f"must hold 64-bit integers, got {array.dtype}",
-            field=field,
-            next_step="Convert the array to whole numbers first.",
-        )
-    # The message leaves the offending value out: it may come from a row.
-    if int(array.max()) > LARGEST_COUNT or int(array.min()) < -LARGEST_COUNT:
-        raise InputError(
-            "must be below 2^62 in size", field=field, next_step="Count in larger units, or fewer things."
-        )
-    return array.astype(np.int64)

@@ -12,7 +12,7 @@ All arithmetic is on signed 64-bit integers. With numerator and denominator of a
 from __future__ import annotations
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 from anonymaly.noise.chacha import Stream, next_bit, next_word
 
 LARGEST_INTEGER = 2**63 - 1
@@ -50,12 +50,12 @@ def below(stream: Stream, bound: int) -> int:
     return product >> 32
 
 
-@compiled
+@inlined
 def bernoulli_exp_one(stream: Stream) -> bool:
     """Return true with probability 1/e: K stops beyond k with probability 1/k!, and is odd with 1/e."""
     if next_bit(stream) == 1:
         return False
-    trial = 3
+    trial = whole(3)
     while below(stream, trial) == 0:
         trial += 1
     return trial % 2 == 1
@@ -68,7 +68,7 @@ def bernoulli_exp_part(stream: Stream, numerator: int, denominator: int) -> bool
         return True
     if next_bit(stream) == 1 or below(stream, denominator) >= numerator:
         return False
-    trial = 3
+    trial = whole(3)
     while below(stream, trial) == 0 and below(stream, denominator) < numerator:
         trial += 1
     return trial % 2 == 1
@@ -85,7 +85,7 @@ def bernoulli_exp(stream: Stream, numerator: int, denominator: int) -> bool:
     return rest == 0 or bernoulli_exp_part(stream, rest, denominator)
 
 
-@compiled
+@inlined
 def bernoulli_exp_multiple(stream: Stream, times: int, numerator: int, denominator: int) -> bool:
     """Return true with probability exp(-times·numerator/denominator), for any times from 0 to 2^63 - 1.
 

@@ -37,7 +37,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.draws import LARGEST_INTEGER, bernoulli_exp, bernoulli_exp_part
 from anonymaly.noise.probability import ExactProbability, floor_of
@@ -88,12 +88,12 @@ def geometric_table(numerator: int, denominator: int) -> Table:
     return cells, np.concatenate([np.array(header, np.int64), digits.ravel()])
 
 
-@compiled
+@inlined
 def _next_digit(stream: Stream) -> int:
     return ((next_word(stream) >> 1) << 32) | next_word(stream)
 
 
-@compiled
+@inlined
 def _search(stream: Stream, law: Law, number: int) -> int:
     """Return how many thresholds lie below a uniform number whose first digit is given."""
     values = int(law[VALUES])
@@ -117,7 +117,7 @@ def _search(stream: Stream, law: Law, number: int) -> int:
     return 0
 
 
-@compiled
+@inlined
 def _high_part(stream: Stream, cells: Cells, law: Law, word: int) -> int:
     """Return H, given the first 31 bits of its uniform number."""
     high = 0
@@ -131,7 +131,7 @@ def _high_part(stream: Stream, cells: Cells, law: Law, word: int) -> int:
         word = next_word(stream) >> 1
 
 
-@compiled
+@inlined
 def _low_part(stream: Stream, law: Law) -> int:
     """Return L."""
     shift = int(law[SHIFT])
@@ -145,7 +145,7 @@ def _low_part(stream: Stream, law: Law) -> int:
             return low
 
 
-@compiled
+@inlined
 def coins_in_a_row(stream: Stream, numerator: int, denominator: int) -> int:
     """Return x >= 0 with probability proportional to exp(-x·numerator/denominator); for high rates."""
     count = 0
@@ -167,7 +167,7 @@ def _magnitude(stream: Stream, cells: Cells, law: Law, word: int) -> int:
     return (high << int(law[SHIFT])) + _low_part(stream, law)
 
 
-@compiled
+@inlined
 def one_sided_geometric(stream: Stream, cells: Cells, law: Law) -> int:
     """Return x >= 0 with probability proportional to exp(-rate·x)."""
     return _magnitude(stream, cells, law, next_word(stream) >> 1)

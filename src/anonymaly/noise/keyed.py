@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.errors import InputError
 from anonymaly.noise import arrays, geometric
 from anonymaly.noise._rounds import BLOCK, LANES
@@ -66,7 +66,7 @@ def _two_sided_geometric(stream: Stream, span: Span, output: Integers, nonces: W
     return stream[FAILED] == 0  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def draw_at(stream: Stream, first: int, second: int, third: int, table: Table) -> int:
     """Return the noise of one index, given as three 32-bit words, low one first: for compiled walks.
 

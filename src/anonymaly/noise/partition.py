@@ -32,7 +32,7 @@ from math import frexp, isqrt, ldexp
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.draws import below
 
@@ -63,7 +63,7 @@ def powers() -> Floats:
     return table
 
 
-@compiled
+@inlined
 def weighted(mantissa: float, exponent: int, table: Floats) -> float:
     """Return the mantissa times the fractional part of the weight; whole orders are left to `orders`."""
     mask = (1 << DIGIT) - 1
@@ -93,7 +93,7 @@ def forward(exponents: Integers, table: Floats, mantissas: Floats, orders: Integ
         mantissas[end], orders[end] = mantissa, largest + order
 
 
-@compiled
+@inlined
 def choose_size(
     stream: Stream, end: int, exponents: Integers, table: Floats, mantissas: Floats, orders: Integers
 ) -> int:

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.noise import arrays, choice, thinning
+from anonymaly.noise.array_checks import read_integers
 from anonymaly.noise.binomial import binomial
 from anonymaly.noise.chacha import IMPOSSIBLE_DRAW, Words, check, open_stream
-from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_integers, read_rate
+from anonymaly.noise.checks import LARGEST_COUNT, read_integer, read_rate
 from anonymaly.noise.draws import shuffle
 from anonymaly.noise.geometric import geometric_table
 from anonymaly.noise.keyed import KeyedNoise

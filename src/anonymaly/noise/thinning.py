@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.noise.arrays import Span, at_chunk
 from anonymaly.noise.chacha import FAILED, Stream, next_word
 from anonymaly.noise.probability import Bounds, floor_of
@@ -30,7 +30,7 @@ def digits_of(bounds: Bounds) -> Digits:
     return np.array([number >> (DIGITS - 1 - place) & 1 for place in range(DIGITS)], np.int64)
 
 
-@compiled
+@inlined
 def heads(stream: Stream, tosses: int) -> int:
     """Return the number of heads in fair tosses, thirty-two at a time."""
     total = 0

@@ -89,15 +89,20 @@ def _counted(operations: Operations, name: str, function: Callable[..., Any]) ->
 
 
 def _compiled(files: set[str]) -> Iterator[tuple[Any, str, Any]]:
-    """Yield where the package's modules hold compiled functions of these files.
+    """Yield where Python code of the package finds compiled functions of these files.
 
-    Those that compiled code calls are not among them: it does not look for them here.
+    Where compiled code finds them they stay: it may be compiled only now, and could not call Python.
     """
-    for module in _modules():
-        for name, item in list(vars(module).items()):
-            python = getattr(item, "py_func", None)
-            if python is not None and python.__code__.co_filename in files:
-                yield module, name, item
+    found = [
+        (module, name, item, item.py_func)
+        for module in _modules()
+        for name, item in list(vars(module).items())
+        if getattr(item, "py_func", None) is not None
+    ]
+    named = {(id(python.__globals__), used) for *_, python in found for used in python.__code__.co_names}
+    for module, name, item, python in found:
+        if python.__code__.co_filename in files and (id(vars(module)), name) not in named:
+            yield module, name, item
 
 
 def _modules() -> list[Any]:

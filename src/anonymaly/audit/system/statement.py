@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from anonymaly.ask import accountant
 from anonymaly.ask.curator import Curator
+from anonymaly.ask.query import Query
 from anonymaly.audit.system.fault import Problems, SystemFault, replaced
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.core.value import canonical_json
@@ -130,7 +131,8 @@ def _of_who_is_protected(folder: Path) -> Iterator[str]:
     """Publish all adults, then all minors, and read after each step who is said to be protected."""
     with closing(_curator(folder, budget=100)) as curator:
         before = frozenset(AGES)
-        for query in (Count(epsilon="0.1"), _sample("adults"), _sample("adults"), _sample("minors")):
+        asked: list[Query] = [Count(epsilon="0.1"), _sample("adults"), _sample("adults"), _sample("minors")]
+        for query in asked:
             number = len(curator.answers())
             effect = curator.preview(query, repeat=number).effect
             curator.ask(query, repeat=number)
@@ -153,7 +155,7 @@ def _of_words(told: Statement, *, nobody: bool) -> Iterator[str]:
     data, words = told.to_dict(), _words(told)
     if data["protected"].startswith("nobody") != nobody or ("Protected: nobody" in words) != nobody:
         yield f"{'nobody is' if nobody else 'some are'} protected, and it says: {data['protected']}"
-    if to_nano(data["shown"]["epsilon"]) != told.spent:
+    if to_nano(data["shown"]["epsilon"]) != told.spent_nano:
         yield f"ε = {data['shown']['epsilon']} is told and {data['spent']} was charged"
     relations = len(data["relations"])
     if relations > 1 and "on the first table is at most e^ε times that on the second" not in words:
