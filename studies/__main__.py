@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m studies PAPER``: a paper's experiments on public data, the paper's figures beside ours."""
+"""``python -m studies [PAPER]``: one paper's experiments or all papers', and one report of what there is."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import importlib
 import json
-import os
-import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,112 +12,118 @@ from typing import Any
 
 from rich.console import Console
 
-import studies
 from anonymaly.errors import AnonymalyError, InputError
+from studies.options import parse
+from studies.page import settings_text
+from studies.papers import about, papers, study_of
 from studies.progress import Progress
-from studies.runner import Found, Run, Study, check_files, reproduce
+from studies.report import kept_result, write_report
+from studies.runner import Found, Run, check_files, check_folder, is_finished, missing_files, reproduce
+from studies.table import duration
 
 WIDTH = 120  # a figure cut in two cannot be read: in a narrow window lines are wrapped as a whole
-
-
-def papers() -> list[str]:
-    """Return the names of all papers: the folders here.
-
-    Examples
-    --------
-    >>> papers()
-    ['grid_knn', 'one_sided', 'pcor', 'sensitive', 'sensors', 'traces']
-    """
-    return [module.name for module in pkgutil.iter_modules(studies.__path__) if module.ispkg]
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program; exit code 0 done, 2 bad input, 130 interrupted."""
+    """Run the program; exit code 0 done, 2 bad input or files missing, 130 interrupted."""
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
-        chosen, settings = _parse(sys.argv[1:] if arguments is None else arguments)
-        if chosen.paper is None:
+        chosen, settings = parse(sys.argv[1:] if arguments is None else arguments)
+        if chosen.list:
             _list_papers()
             return 0
-        return _run(chosen, settings, err)
+        folder = check_folder(chosen.data)
+        with Progress(err if err.is_terminal else None) as progress:
+            if chosen.paper is None:
+                return _run_all(chosen, folder, progress, err)
+            return _run_one(chosen, settings, folder, progress, err)
     except AnonymalyError as error:
         err.print(f"{type(error).__name__}: {error}", markup=False)
         return error.exit_code
 
 
-def _run(chosen: argparse.Namespace, settings: Mapping[str, Any], err: Console) -> int:
-    kind = _study_of(chosen.paper)
-    folder = check_files(kind, chosen.data)
+def _run_one(
+    chosen: argparse.Namespace, settings: Mapping[str, Any], folder: Path, progress: Progress, err: Console
+) -> int:
+    kind = study_of(chosen.paper)
+    run = Run(chosen.output / chosen.paper, chosen.force, progress, check_files(kind, folder))
     study = kind(**settings)
-    output = chosen.output / chosen.paper
     try:
-        with Progress(err if err.is_terminal else None) as progress:
-            found = reproduce(study, study.read(folder), Run(output, chosen.force, progress))
+        found = reproduce(study, study.read(folder), run)
     except KeyboardInterrupt:
-        err.print(f"interrupted; what was measured is kept in {output}, and the same command goes on")
-        return 130
-    _print(found, output, as_json=chosen.json)
+        return _interrupted(run.folder, err)
+    write_report(chosen.output)
+    _print(found, chosen.output, as_json=chosen.json)
     return 0
 
 
+def _run_all(chosen: argparse.Namespace, folder: Path, progress: Progress, err: Console) -> int:
+    """Run one paper after another; one that cannot run is named, and the others go on."""
+    names = papers()
+    left_out = 0
+    try:
+        for done, name in enumerate(names):
+            progress.papers(name, done, len(names))
+            err.print(f"{name} ({done + 1} of {len(names)}): begins{_expected(name, chosen)}", markup=False)
+            try:
+                said = _one_of_all(chosen, name, folder, progress)
+            except InputError as error:
+                left_out += 1
+                missing = missing_files(study_of(name), folder)
+                said = f"left out: {error}"
+                if missing:  # without advice, which would be the same for every paper
+                    said = f"left out: there is no {' and no '.join(missing)} in {folder}"
+            err.print(f"{name} ({done + 1} of {len(names)}): {said}", markup=False)
+            write_report(chosen.output)
+    except KeyboardInterrupt:
+        write_report(chosen.output)
+        return _interrupted(chosen.output, err)
+    page = write_report(chosen.output)
+    if page is not None and chosen.json:
+        sys.stdout.write(page.with_suffix(".json").read_text(encoding="utf-8"))
+    elif page is not None:
+        sys.stdout.write(f"Report: {page}\n")
+    return InputError.exit_code if left_out else 0
+
+
+def _expected(name: str, chosen: argparse.Namespace) -> str:
+    """Say how long measuring took in the kept run, and with which settings."""
+    kept = None if chosen.quick else kept_result(name)
+    if kept is None:
+        return ""
+    made = kept["made"]
+    return f"; in the kept run measuring took {duration(made['seconds'])} with {settings_text(made)}"
+
+
+def _one_of_all(chosen: argparse.Namespace, name: str, folder: Path, progress: Progress) -> str:
+    """Run a paper, unless an earlier run has finished it; return what to say of it."""
+    kind = study_of(name)
+    run = Run(chosen.output / name, chosen.force, progress, check_files(kind, folder))
+    study = kind(**(kind.quick if chosen.quick else {}))
+    if is_finished(study, run):
+        return "finished before"
+    found = reproduce(study, study.read(folder), run)
+    pictures = sum(path.suffix == ".svg" for path in found.pictures)
+    return f"{len(found.tables)} tables, {pictures} pictures; measured in {duration(found.made.seconds)}"
+
+
+def _interrupted(place: Path, err: Console) -> int:
+    err.print(f"interrupted; what was measured is kept in {place}, and the same command goes on")
+    return INTERRUPTED
+
+
 def _list_papers() -> None:
+    """Name the papers with what the kept run says of them, which is quicker than to import them all."""
     for name in papers():
-        text = (importlib.import_module(f"studies.{name}").__doc__ or "").strip()
-        sys.stdout.write(f"{name:12}{text}\n")
-    sys.stdout.write("Run one of them: make reproduce PAPER=pcor DATA=DIR\n")
-
-
-def _study_of(paper: str) -> type[Study[Any, Any]]:
-    if paper not in papers():
-        raise InputError(
-            f"there is no paper {paper!r}", field="paper", next_step=f"Give one of {', '.join(papers())}."
-        )
-    found: type[Study[Any, Any]] = importlib.import_module(f"studies.{paper}.study").STUDY
-    return found
-
-
-def _parse(given: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """Return what every paper takes, and the chosen paper's own settings."""
-    environment = os.environ.get("ANONYMALY_DATA")
-    common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    common.add_argument("paper", nargs="?", metavar="PAPER", help=f"one of {', '.join(papers())}")
-    common.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path(environment) if environment else None,
-        help="the folder with the public files (or set ANONYMALY_DATA)",
-    )  # fmt: skip
-    common.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("reproduced"),
-        help="for measurements, tables and pictures, in a folder for each paper (%(default)s)",
-    )  # fmt: skip
-    common.add_argument("--force", action="store_true", help="measure again what is in the output folder")
-    common.add_argument("--json", action="store_true", help="print one JSON document instead of text")
-    whole = argparse.ArgumentParser(
-        "python -m studies", description=__doc__, parents=[common], allow_abbrev=False
-    )
-    paper = common.parse_known_args(given)[0].paper
-    fields = () if paper is None else dataclasses.fields(_study_of(paper))  # type: ignore[arg-type]
-    for each in fields:
-        _add_setting(whole, each)
-    found = whole.parse_args(given)
-    values = {each.name: getattr(found, each.name) for each in fields}
-    return found, {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def _add_setting(parser: argparse.ArgumentParser, each: dataclasses.Field[Any]) -> None:
-    about = each.metadata
-
-    def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < about["least"]:
-            raise argparse.ArgumentTypeError(f"give a whole number from {about['least']}, not {text!r}")
-        return int(text)
-
-    option, said = f"--{each.name.replace('_', '-')}", f"{about['help']} (%(default)s)"
-    if about["choices"]:
-        parser.add_argument(option, choices=about["choices"], default=each.default, help=said)
-    elif isinstance(each.default, tuple):
-        parser.add_argument(option, nargs="+", metavar="N", type=number, default=each.default, help=said)
-    else:
-        parser.add_argument(option, metavar="N", type=number, default=each.default, help=said)
+        sys.stdout.write(f"{name:12}{about(name)}\n")
+        kept = kept_result(name)
+        if kept is not None:
+            made = kept["made"]
+            took = f"{duration(made['seconds'])} on one machine ({made['machine']})"
+            sys.stdout.write(f"{'':12}reads {', '.join(made['files'])}\n")
+            sys.stdout.write(f"{'':12}measuring took {took} with {settings_text(made)}\n")
+    sys.stdout.write("Run all of them: make reproduce DATA=DIR; one: make reproduce PAPER=pcor DATA=DIR\n")
 
 
 def _print(found: Found, output: Path, *, as_json: bool) -> None:
@@ -133,7 +135,7 @@ def _print(found: Found, output: Path, *, as_json: bool) -> None:
     for table in found.tables:
         wide.print(table.to_terminal())
         wide.print(f"{table.note}\n" if table.note else "", markup=False)
-    wide.print(f"Tables and pictures: {output}", markup=False)
+    wide.print(f"Tables, pictures and report.html: {output}", markup=False)
 
 
 if __name__ == "__main__":

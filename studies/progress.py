@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a study has come, in its own units and, for outliers, in contexts of the present one."""
+"""How far a run has come: in papers, in a paper's own units and, for outliers, in contexts of this one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.progress import Progress as Bars
 
 
 class Progress:
-    """Two bars on standard error, or none where nobody looks.
+    """Up to three bars on standard error, or none where nobody looks.
 
     Examples
     --------
@@ -23,7 +23,13 @@ class Progress:
 
     def __init__(self, console: Console | None) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bars = None if console is None else Bars(*columns, console=console, transient=True)
+        # A unit may take a minute: of the default's last half minute no time left could be told.
+        self._bars = (
+            None
+            if console is None
+            else Bars(*columns, console=console, transient=True, speed_estimate_period=600)
+        )
+        self._papers: TaskID | None = None
         self._outliers: TaskID | None = None
         self._contexts: TaskID | None = None
 
@@ -37,6 +43,14 @@ class Progress:
     ) -> None:
         if self._bars is not None:
             self._bars.stop()
+
+    def papers(self, name: str, done: int, total: int) -> None:
+        """Say which paper of several is at work, in a bar above its own."""
+        if self._bars is None:
+            return
+        if self._papers is None:
+            self._papers = self._bars.add_task("", total=total)
+        self._bars.update(self._papers, description=f"papers ({name})", completed=done)
 
     def start(self, name: str, total: int, done: int, unit: str = "outliers") -> None:
         """Begin a study; what an earlier run measured is done already."""

@@ -73,11 +73,18 @@ class Table:
         return [line[place] for line in self.lines]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data."""
+        """Return the table as plain data: ``lines`` holds figures unrounded, ``printed`` as they are read."""
         lines = [
             [dict(cell.figures) if isinstance(cell, Cell) else cell for cell in line] for line in self.lines
         ]
-        return {"title": self.title, "heads": list(self.heads), "lines": lines, "note": self.note}
+        return {
+            "title": self.title,
+            "heads": list(self.heads),
+            "words": list(self.words),
+            "lines": lines,
+            "printed": [list(map(written, line)) for line in self.lines],
+            "note": self.note,
+        }
 
     def to_markdown(self) -> str:
         """Return the table as text for a page."""
@@ -113,3 +120,18 @@ def written(cell: Content) -> str:
     if isinstance(cell, int) or abs(cell) >= 100:
         return f"{cell:,.0f}"
     return f"{cell:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something took.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(59), duration(600), duration(9000)
+    ('under a second', '59 s', '10 min', '2.5 h')
+    """
+    if seconds < 1:
+        return "under a second"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymaly.pictures.charts import save
-from anonymaly.pictures.panels import panels
+from anonymaly.pictures.vega.charts import save
+from anonymaly.pictures.vega.panels import panels
 from studies.grid_knn.data import PAPER_TABLES
 from studies.grid_knn.measure import GRID, KNN, MARGINALS, PLAIN_GRID
 from studies.grid_knn.paper import CELLS, EPSILONS, NEIGHBOURS

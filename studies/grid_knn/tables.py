@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from studies.grid_knn.data import FURTHER_TABLES, PAPER_TABLES
+from studies.grid_knn.data import FURTHER_TABLES, PAPER_TABLES, Labelled
 from studies.grid_knn.measure import (
     EPSILONS,
     GRID,
@@ -23,7 +23,7 @@ from studies.grid_knn.measure import (
     WEIGHTED_KNN,
     Row,
 )
-from studies.grid_knn.paper import CELLS
+from studies.grid_knn.paper import CELLS, SIZES
 from studies.journal import Entry
 from studies.table import Cell, Content, Line, Table
 
@@ -105,14 +105,32 @@ class Measured:
         return self.figure(table, score, measure, epsilon, self.cells_by_rule(table, score, epsilon))
 
 
-def all_tables(measured: Measured) -> list[Table]:
+def all_tables(measured: Measured, data: Sequence[Labelled]) -> list[Table]:
     """Return all tables."""
     return [
+        sizes_table(data),
         target_table(measured),
         plain_table(measured),
         *(epsilon_table(measured, measure) for measure in MEASURES),
         cells_table(measured),
     ]
+
+
+def sizes_table(data: Sequence[Labelled]) -> Table:
+    """Return Table 1: the public tables."""
+    lines: list[Line] = []
+    for table in data:
+        reference, tested, odd = table.split(0)
+        ours = (table.dimensions, len(reference), len(tested), int(odd.sum()))
+        printed: Sequence[Content] = SIZES.get(table.name, ("-",) * len(ours))
+        line: list[Content] = [table.name]
+        for theirs, mine in zip(printed, ours, strict=True):
+            line += [theirs, mine]
+        lines.append(tuple(line))
+    about = ("columns", "reference", "test", "outliers in the test")
+    heads = ("table", *(head for each in about for head in (f"{each}: paper", "ours")))
+    note = "Heart is another edition than the paper's, and the last two tables are not in the paper."
+    return Table("Table 1. The tables", heads, tuple(lines), note)
 
 
 def target_table(measured: Measured) -> Table:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly.core.rate import Adjacency
-from anonymaly.pictures.charts import Row, save
-from anonymaly.pictures.levels import levels
+from anonymaly.pictures.vega.charts import Row, save
+from anonymaly.pictures.vega.levels import levels
 from studies.journal import Entry
 from studies.one_sided.measure import SUPPRESS
 from studies.one_sided.paper import EPSILONS, POLICIES, RATIOS

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from anonymaly.core.arrays import Integers
 from anonymaly.core.rate import Adjacency
@@ -36,6 +37,7 @@ class OneSided(Study[Mapping[str, Integers], list[Entry]]):
 
     paper = "Kotsogiannis, Doudalis, Haney, Machanavajjhala and Mehrotra 2020"
     files = (FILE,)
+    quick = MappingProxyType({"runs": 1})
 
     runs: int = setting(RUNS, "draws that a mean is over")
     seed: int = setting(1, "fixes the policies and all draws", least=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables 2 to 9: how long each search takes and how near to the best valid context it comes."""
+"""Tables 2 to 11: how long each search takes and how near to the best valid context it comes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anonymaly.questions.explain.searches.graph import KnownContexts
 from studies.journal import Journal
 from studies.pcor.asking import Asked, Asking
 from studies.pcor.outliers import measure_outliers
-from studies.pcor.paper import EPSILON, EPSILONS, SAMPLES, paper_rate
+from studies.pcor.paper import EPSILON, EPSILONS, SAMPLE_NUMBERS, SAMPLES, paper_rate
 from studies.progress import Progress
 from studies.seeds import seed_of
 
@@ -30,18 +30,20 @@ TRIES = 100_000
 
 @dataclass(frozen=True)
 class Case:
-    """One way to ask: a search, what it prefers, ε, how sharp its draws are, and how many starts it has."""
+    """One way to ask: a search, what it prefers, ε, how sharp its draws are, its starts and samples."""
 
     search: str
     utility: str = "population"
     epsilon: str = EPSILON
     accounting: str = "ours"
     starts: int = SearchSettings.starts
+    samples: int = SAMPLES
 
     @property
     def name(self) -> str:
         """The case as a key of the journal."""
-        return "/".join((self.utility, self.search, self.epsilon, self.accounting, str(self.starts)))
+        parts = (self.utility, self.search, self.epsilon, self.accounting, str(self.starts))
+        return "/".join((*parts, *([] if self.samples == SAMPLES else [f"{self.samples} samples"])))
 
     @property
     def from_one_start(self) -> Case:
@@ -57,7 +59,7 @@ class Case:
     def rate(self) -> Fraction:
         """ε1, the rate of each draw."""
         if self.accounting == "paper":
-            return paper_rate(self.search, self.epsilon)
+            return paper_rate(self.search, self.epsilon, self.samples)
         nano = int(Fraction(self.epsilon) * 10**9)
         return SEARCHES[self.search].rate(nano, self.settings(), adjacency="add_remove")
 
@@ -68,7 +70,7 @@ class Case:
 
     def settings(self, start: int | None = None) -> SearchSettings:
         """Return how the search is set."""
-        return SearchSettings(start=start, starts=self.starts, samples=SAMPLES, tries=TRIES)
+        return SearchSettings(start=start, starts=self.starts, samples=self.samples, tries=TRIES)
 
 
 def in_all_ways(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -79,10 +81,11 @@ def in_all_ways(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def search_cases() -> tuple[Case, ...]:
-    """Return the cases of Tables 2 to 5, 8 and 9."""
+    """Return the cases of Tables 2 to 5 and 8 to 11."""
     ours = [Case(search) for search in ("exact", "uniform", "random_walk", "depth_first", "breadth_first")]
     ours += [Case(search, "overlap") for search in ("depth_first", "breadth_first")]
     ours += [Case("breadth_first", epsilon=epsilon) for epsilon in EPSILONS if epsilon != EPSILON]
+    ours += [Case("breadth_first", samples=samples) for samples in SAMPLE_NUMBERS if samples != SAMPLES]
     return in_all_ways(ours)
 
 
@@ -170,7 +173,7 @@ def _results(
 
 
 def _fields(case: Case, choices: Mapping[str, Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {"search": case.search, "samples": SAMPLES, "tries": TRIES}
+    fields: dict[str, Any] = {"search": case.search, "samples": case.samples, "tries": TRIES}
     if SEARCHES[case.search].takes_start:
         fields |= {"start": choices, "starts": case.starts}
     if case.utility == "overlap":

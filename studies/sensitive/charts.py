@@ -16,8 +16,8 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Interval
 from anonymaly.declare.rules import AnomalyModel
 from anonymaly.noise import Noise
-from anonymaly.pictures.charts import save
-from anonymaly.pictures.maps import error_boxes, error_dots, error_lines, maps, squares
+from anonymaly.pictures.vega.charts import save
+from anonymaly.pictures.vega.maps import error_boxes, error_dots, error_lines, maps, squares
 from anonymaly.questions.identify.inspect import PrivacyMap, privacy_map
 from anonymaly.questions.identify.verdicts import StepBound
 from studies.sensitive.measure import Measured

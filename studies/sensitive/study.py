@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from studies.runner import Run, Study, setting
 from studies.sensitive.charts import draw
@@ -41,6 +42,7 @@ class Sensitive(Study[Sequence[Points], Figures]):
 
     paper = "Asif, Vaidya and Papakonstantinou 2021"
     files = FILES
+    quick = MappingProxyType({"seeds": 10})
 
     seeds: int = setting(100, "times that answers are simulated to check the formula")
     seed: int = setting(1, "fixes the records drawn from the value space", least=0)

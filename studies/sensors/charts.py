@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.noise import Noise
-from anonymaly.pictures.charts import Row, grouped_bars, save
-from anonymaly.pictures.readings import readings_before_and_after
+from anonymaly.pictures.vega.charts import Row, grouped_bars, save
+from anonymaly.pictures.vega.readings import readings_before_and_after
 from anonymaly.stream.protocol.perturb import perturb
 from anonymaly.stream.protocol.suggest import correct
 from studies.journal import Entry

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from anonymaly import noise
 from anonymaly.stream.protocol import correction, declaration, models, neighbourhoods, perturb, suggest
@@ -39,6 +40,7 @@ class Sensors(Study[Sequence[Source], list[Entry]]):
 
     paper = "Böhler, Bernau and Kerschbaum 2017"
     files = (BUILDING_FILE, MACHINE_FILE)
+    quick = MappingProxyType({"points": 10_000, "runs": 1})
 
     separations: tuple[int, ...] = setting(SEPARATIONS, "how far out the synthetic outliers lie")
     points: int = setting(POINTS, "synthetic points")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import altair as alt
 
-from anonymaly.pictures.charts import Row, save
-from anonymaly.pictures.levels import levels
+from anonymaly.pictures.vega.charts import Row, save
+from anonymaly.pictures.vega.levels import levels
 from studies.journal import Entry
 from studies.traces.data import EVERYONE, OPEN
 from studies.traces.found import Found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from studies.journal import Entry
 from studies.runner import Run, Study, setting
@@ -42,6 +43,7 @@ class TraceStudy(Study[Traces, Measured]):
 
     paper = "Kotsogiannis, Doudalis, Haney, Machanavajjhala and Mehrotra 2020, Figures 1 to 5"
     files = (TAXIS, RADIOS)
+    quick = MappingProxyType({"runs": 1, "samples": 1, "folds": 3})
 
     runs: int = setting(RUNS, "draws that a mean is over")
     samples: int = setting(2, "draws of samples that classifiers are trained on, and of ShareNgrams")

@@ -54,6 +54,7 @@ def found(output: Path) -> Found:
 
 def test_every_table_has_figures_between_nought_and_one(found: Found) -> None:
     assert [table.title for table in found.tables] == [
+        "Table 1. The tables",
         "AUROC that must be reached",
         "Without privacy: AUROC",
         "Figure 2, right: AUROC by ε",
@@ -61,7 +62,7 @@ def test_every_table_has_figures_between_nought_and_one(found: Found) -> None:
         "Figure 3: P@n by ε",
         "Figure 2, left: AUROC by b, at ε = 1",
     ]
-    for table in found.tables:
+    for table in found.tables[1:]:
         assert table.lines
         for line in table.lines:
             assert len(line) == len(table.heads)
@@ -73,7 +74,7 @@ def test_every_table_has_figures_between_nought_and_one(found: Found) -> None:
 def test_the_choice_by_hindsight_is_labelled_and_never_worse_than_the_rules_choice(
     found: Found,
 ) -> None:
-    table = found.tables[2]
+    table = found.tables[3]
     assert "leak" in table.note
     rule, best = table.heads.index("grid k-NN"), table.heads.index("best b by hindsight")
     for line in table.lines:

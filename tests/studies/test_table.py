@@ -21,10 +21,12 @@ def test_a_program_gets_unrounded_figures() -> None:
     assert TABLE.to_dict() == {
         "title": "AUROC",
         "heads": ["table", "ε", "ours", "made from"],
+        "words": ["made from"],
         "lines": [
             ["Pima", "1", {"mean": 0.9012, "deviation": 0.0123}, "whole"],
             ["Pima", "2", 12_345, "a sample"],
         ],
+        "printed": [["Pima", "1", "0.90 ± 0.01", "whole"], ["Pima", "2", "12,345", "a sample"]],
         "note": "A note.",
     }
 
