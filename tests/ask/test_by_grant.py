@@ -350,4 +350,4 @@ def test_a_question_that_needs_a_rule_is_refused_by_a_grant_without_one(curator:
         with pytest.raises(Refused, match="may not ask under the rule 'adults'"):
             act()
     grant(curator, "bob", rules={"adults": 1})
-    assert curator.ask(query, analyst="bob").charged == NANO // 10
+    assert curator.ask(query, analyst="bob").charged == 0.1

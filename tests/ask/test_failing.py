@@ -177,3 +177,18 @@ def test_a_store_that_cannot_be_written_is_told_before_the_charge(
     with pytest.raises(LedgerError, match="nothing was charged"):
         curator.ask(am.Count(epsilon=0.1))
     assert curator.spent == 0
+
+
+def test_an_error_that_comes_back_to_itself_ends(
+    failing: Callable[..., am.Curator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        kept, interrupt = ValueError(ROW), KeyboardInterrupt()
+        interrupt.__cause__ = kept
+        kept.__context__ = interrupt  # as of an error that a library keeps and raises again
+        raise interrupt
+
+    monkeypatch.setattr(Binding, "answer", fail)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        failing().ask(am.Count(epsilon=1))
+    assert ROW not in _everything_in(caught.value)

@@ -63,7 +63,7 @@ class WithCurator:
             return False
         finally:
             curator.close()
-        return answer.charged == to_nano(COST)
+        return answer.charged_nano == to_nano(COST)
 
 
 class CheckThenCharge:

@@ -12,12 +12,13 @@ from anonymaly import noise
 from anonymaly.ask.accountant import Accountant
 from anonymaly.ask.amendment import Amendment
 from anonymaly.ask.answer import Answer, Preview, Previews
+from anonymaly.ask.answer_list import Answers
 from anonymaly.ask.binding import Binding
 from anonymaly.ask.drawing import DrawSource
 from anonymaly.ask.forgotten import forgotten_answers, refuse_forgotten
 from anonymaly.ask.plan import Plan
-from anonymaly.ask.query import Query
-from anonymaly.core.epsilon import Number, to_nano, to_text
+from anonymaly.ask.query import Query, T
+from anonymaly.core.epsilon import Number, to_nano, to_number, to_text
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
@@ -217,7 +218,7 @@ class Curator:
         self._refuse_of_a_part(plan.guarantee.relation)
         return plan
 
-    def rehearse(self, query: Query, *, rows: int | None = None, seed: int | None = None) -> Answer:
+    def rehearse(self, query: Query[T], *, rows: int | None = None, seed: int | None = None) -> Answer[T]:
         """Answer a question from invented rows: free, as often as you like, and without reading the table.
 
         Rows are made up from the declaration, or are those of the public stand-in that the owner named. The
@@ -237,7 +238,7 @@ class Curator:
         self._refuse_of_a_part(answer.guarantee.relation)
         return answer.labelled(query)
 
-    def ask(self, query: Query, *, analyst: str = "owner", repeat: int = 0) -> Answer:
+    def ask(self, query: Query[T], *, analyst: str = "owner", repeat: int = 0) -> Answer[T]:
         """Charge the account, answer the question, and store the answer.
 
         The same question again returns the stored answer, free; ``repeat=1`` pays for a fresh draw.
@@ -286,23 +287,23 @@ class Curator:
     @property
     def budget(self) -> float:
         """The most ε that all answers together may cost."""
-        return _epsilon(self.accountant.account.limit)
+        return to_number(self.accountant.account.limit)
 
     @property
     def spent(self) -> float:
         """The ε that is charged so far."""
-        return _epsilon(self.accountant.account.spent)
+        return to_number(self.accountant.account.spent)
 
     @property
     def remaining(self) -> float:
         """The ε that may still be spent."""
-        return _epsilon(self.accountant.account.remaining)
+        return to_number(self.accountant.account.remaining)
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> Answers:
         """Return every released answer, oldest first, without those that were erased."""
         erased = forgotten_answers(self.accountant.ledger, self.accountant.name)
         kept = (item for item in self.accountant.answers() if item.seq not in erased)
-        return [self.accountant.answer(item, 0) for item in kept]
+        return Answers(self.accountant.answer(item, 0) for item in kept)
 
     def answer(self, number: int) -> Answer:
         """Return a released answer by its number."""
@@ -397,6 +398,11 @@ class Curator:
         left = f"{to_text(account.remaining)} of {to_text(account.limit)}"
         return f"Curator({self.dataset.name!r}, remaining={left})"
 
+    def _repr_html_(self) -> str:
+        from anonymaly.ask.curator_page import curator_html  # noqa: PLC0415  (only notebooks)
+
+        return curator_html(self)
+
     def _preview(self, query: Query, repeat: int) -> Preview:
         preview = self.accountant.preview(query, repeat)
         self._refuse_of_a_part(preview.guarantee.relation)
@@ -419,10 +425,6 @@ class Curator:
         from anonymaly.ask.reader import Reader  # noqa: PLC0415
 
         return Reader(self.dataset)
-
-
-def _epsilon(nano: int) -> float:
-    return float(to_text(nano))
 
 
 def _label(analyst: str) -> str:

@@ -82,18 +82,18 @@ class Odds:
 class BudgetInWords:
     """What a whole budget means, and what the parts of it that are spent and left mean."""
 
-    limit: int
-    spent: int = 0
+    limit_nano: int
+    spent_nano: int = 0
     adjacency: Adjacency = "add_remove"
     persons: bool = True
 
     @property
     def parts(self) -> Mapping[str, Odds]:
         """The odds for the whole budget, and for what is spent if anything is."""
-        spent = {"spent": self.spent} if self.spent else {}
+        spent = {"spent": self.spent_nano} if self.spent_nano else {}
         return {
             name: Odds(nano, self.adjacency, self.persons)
-            for name, nano in {"budget": self.limit, **spent}.items()
+            for name, nano in {"budget": self.limit_nano, **spent}.items()
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class BudgetInWords:
 
     def __str__(self) -> str:
         lines = [f"all answers that the budget can pay for together: {self.parts['budget']}"]
-        if self.spent:
+        if self.spent_nano:
             lines.append(f"those given so far: {self.parts['spent']}")
         if self.adjacency == "replace":
             lines.append("that Anna is in the table is not hidden in this account, only what her rows say")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,29 +11,38 @@ from typing import Any
 
 from anonymaly.ask.binding import Binding, Choices, Measure, shown_number
 from anonymaly.ask.odds import HOLDS, Odds
-from anonymaly.ask.plan_picture import bar, picture
+from anonymaly.ask.plan_picture import error_chart
 from anonymaly.ask.query import Query
-from anonymaly.core.epsilon import LARGEST, read_amount, to_nano, to_text
+from anonymaly.core.epsilon import LARGEST, read_amount, to_nano, to_number, to_text
 from anonymaly.declare.declaration import Declaration
 from anonymaly.errors import InputError, Refused
+from anonymaly.pictures.chart import Chart
+from anonymaly.pictures.page import cells, facts, figure, fragment, heading, paragraph
+from anonymaly.pictures.terminal import bar_of, part_of
 from anonymaly.promise import Everyone, Guarantee
 
 STEPS = (1, 2, 5)
 AROUND = 4  # steps of the ladder on either side of the planned ε
 WIDTH = 16  # of the label column
+LONGEST = 30  # characters of a bar
 
 
 @dataclass(frozen=True)
 class PlanLine:
     """One ε: the error that it gives, and how many such questions what remains would pay for."""
 
-    cost: int
+    cost_nano: int
     error: float | None  # None: too little for this question
     questions: int
 
+    @property
+    def epsilon(self) -> float:
+        """The ε of this line."""
+        return to_number(self.cost_nano)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain data."""
-        return {"epsilon": to_text(self.cost), "error": self.error, "questions": self.questions}
+        return {"epsilon": to_text(self.cost_nano), "error": self.error, "questions": self.questions}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> PlanLine:
@@ -42,7 +50,7 @@ class PlanLine:
         return cls(to_nano(data["epsilon"]), data["error"], data["questions"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What ε a question needs; made without reading a row, and nothing is spent.
 
@@ -53,8 +61,8 @@ class Plan:
     wanted: float | None
     measure: Measure  # at the planned ε
     guarantee: Guarantee
-    remaining: int
-    limit: int
+    remaining_nano: int
+    limit_nano: int
     lines: tuple[PlanLine, ...]
     choices: Choices | None = None
 
@@ -64,9 +72,19 @@ class Plan:
         return self.query.epsilon
 
     @property
+    def remaining(self) -> float:
+        """The ε that may still be spent."""
+        return to_number(self.remaining_nano)
+
+    @property
+    def budget(self) -> float:
+        """The ε that all answers together may cost."""
+        return to_number(self.limit_nano)
+
+    @property
     def questions(self) -> int:
         """How many such questions what remains would pay for, each asked once or repeated."""
-        return self.remaining // self.query.cost
+        return self.remaining_nano // self.query.cost
 
     @property
     def odds(self) -> tuple[Odds, Odds] | None:
@@ -77,7 +95,7 @@ class Plan:
         persons = relation.rows is not None
         return (
             Odds(self.query.cost, relation.adjacency, persons),
-            Odds(self.limit, relation.adjacency, persons),
+            Odds(self.limit_nano, relation.adjacency, persons),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,8 +106,8 @@ class Plan:
             "wanted": self.wanted,
             "epsilon": to_text(self.query.cost),
             "error": self.measure.to_dict(),
-            "remaining": to_text(self.remaining),
-            "limit": to_text(self.limit),
+            "remaining": to_text(self.remaining_nano),
+            "limit": to_text(self.limit_nano),
             "questions": self.questions,
             "lines": [line.to_dict() for line in self.lines],
             "choices": None if self.choices is None else self.choices.to_dict(),
@@ -107,20 +125,24 @@ class Plan:
             wanted=data["wanted"],
             measure=Measure(**data["error"]),
             guarantee=Guarantee.read(data["guarantee"]),
-            remaining=read_amount(data["remaining"]),
-            limit=read_amount(data["limit"]),
+            remaining_nano=read_amount(data["remaining"]),
+            limit_nano=read_amount(data["limit"]),
             lines=tuple(map(PlanLine.read, data["lines"])),
             choices=None if choices is None else Choices.read(choices),
         )
 
+    def pictures(self) -> list[Chart]:
+        """Return a picture of the error over ε."""
+        points = [(line.epsilon, line.error) for line in self.lines if line.error is not None]
+        return [error_chart(points, float(self.epsilon), self.measure.unit, self.wanted)]
+
     def svg(self) -> str:
-        """Return a picture of the error over ε, as SVG."""
-        points = [(line.cost / 1e9, line.error) for line in self.lines if line.error is not None]
-        return picture(points, self.wanted, label=f"error ({self.measure.unit})")
+        """Return the picture as the text of an SVG file."""
+        return "".join(chart.to_svg(alone=True) for chart in self.pictures())
 
     def _facts(self) -> list[tuple[str, str]]:
         several = "question" if self.questions == 1 else "questions"
-        left = f"ε = {to_text(self.remaining)} remains, enough for {self.questions:,} such {several}"
+        left = f"ε = {to_text(self.remaining_nano)} remains, enough for {self.questions:,} such {several}"
         least = "" if self.wanted is None else f": the least that gives an error of at most {self.wanted:g}"
         in_odds = [
             (name, f"{odds}{then}")
@@ -137,13 +159,14 @@ class Plan:
         ]
 
     def _table(self) -> list[list[str]]:
-        errors = [line.error for line in self.lines if line.error is not None]
+        (chart,) = self.pictures()
+        assert chart.y is not None  # noqa: S101 - an error has an axis
         return [
             [
-                f"{'→ ' if line.cost == self.query.cost else '  '}{to_text(line.cost)}",
+                f"{'→ ' if line.cost_nano == self.query.cost else '  '}{to_text(line.cost_nano)}",
                 "too little" if line.error is None else shown_number(line.error),
                 f"{line.questions:,}",
-                "" if line.error is None else bar(line.error, errors),
+                "" if line.error is None else bar_of(max(part_of(line.error, chart.y), 1 / LONGEST), LONGEST),
             ]
             for line in self.lines
         ]
@@ -162,22 +185,25 @@ class Plan:
             lines += [f"- {note}" for note in self.choices.notes]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        several = "question" if self.questions == 1 else "questions"
+        return (
+            f"<Plan of {type(self.query).__name__}: {self.query.describe()}; ε = {to_text(self.query.cost)}, "
+            f"enough for {self.questions:,} {several}>"
+        )
+
     def _repr_html_(self) -> str:
-        cell = "style='text-align:left'"
-        facts = "".join(
-            f"<tr><th {cell}>{html.escape(label)}</th><td {cell}>{html.escape(text)}</td></tr>"
-            for label, text in self._facts()
-        )
-        head = (
-            f"<strong>{html.escape(type(self.query).__name__)}: {html.escape(self.query.describe())}</strong>"
-        )
-        table = _html(["ε", "error", "questions"], [row[:3] for row in self._table()])
+        parts = [
+            heading(f"{type(self.query).__name__}: {self.query.describe()}", 3),
+            facts(self._facts()),
+            *map(figure, self.pictures()),
+            cells(["ε", "error", "questions"], [row[:3] for row in self._table()], numbers=(1, 2)),
+        ]
         if self.choices is not None:
             shown = [[shown_number(number) for number in line] for line in self.choices.lines]
-            notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.choices.notes)
-            table += f"<p>{html.escape(self.choices.title)}</p>"
-            table += f"{_html(list(self.choices.head), shown)}<ul>{notes}</ul>"
-        return f"<div>{head}<table>{facts}</table>{self.svg()}{table}</div>"
+            parts += [paragraph(self.choices.title), cells(list(self.choices.head), shown)]
+            parts += [paragraph(note, "faint") for note in self.choices.notes]
+        return fragment(*parts)
 
 
 def probe_of(query: Query, declaration: Declaration, wanted: Any) -> Query:
@@ -213,8 +239,8 @@ def make_plan(bound: Binding, query: Query, wanted: Any, *, remaining: int, limi
         wanted=wanted,
         measure=measure,
         guarantee=planned.guarantee,
-        remaining=remaining,
-        limit=limit,
+        remaining_nano=remaining,
+        limit_nano=limit,
         lines=tuple(PlanLine(item, _error(bound, item), remaining // item) for item in costs),
         # Every other one, so that the table of choices is no wider than a terminal.
         choices=planned.choices(costs[costs.index(cost) % 2 :: 2], wanted),
@@ -313,11 +339,3 @@ def _columns(rows: list[list[str]], *, bars: bool = False) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def _html(head: list[str], rows: list[list[str]]) -> str:
-    top = "".join(f"<th>{html.escape(text)}</th>" for text in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows
-    )
-    return f"<table><tr>{top}</tr>{body}</table>"

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer
 
@@ -27,6 +27,24 @@ if TYPE_CHECKING:
     from anonymaly.ask.secret import Digest
     from anonymaly.ask.store import KeptFile
     from anonymaly.promise import Guarantee
+
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    # What an answer's value is; any, where a question does not say.
+    T = typing_extensions.TypeVar("T", default=Any)
+
+    class Typed(Value, Generic[T]):
+        """What a question answers with, for type checkers."""
+else:
+    T = TypeVar("T")
+
+    class Typed(Value):
+        """A question at run time: the type of its value makes no class of its own."""
+
+        def __class_getitem__(cls, kind: Any) -> type[Typed]:
+            return cls
 
 
 Epsilon = Annotated[
@@ -66,7 +84,7 @@ class Example:
         return Dataset(table, **{**declared, **options})
 
 
-class Query(Value):
+class Query(Typed[T]):
     """A frozen question that knows its cost and promise before any row is read.
 
     A question defines ``question``, its fields and the abstract methods below. Beside it, ``binding.py``
@@ -86,6 +104,10 @@ class Query(Value):
 
     epsilon: Epsilon
     """The total charge, in the account's adjacency."""
+
+    def __dir__(self) -> list[str]:
+        # What questions are made of is for those who write one; whoever asks one needs its fields.
+        return [name for name in super().__dir__() if name not in FOR_AUTHORS]
 
     @property
     def cost(self) -> int:
@@ -242,6 +264,13 @@ class Query(Value):
             refuse_unnamed(name, named)
         kind: type[Query] = load(name)
         return kind.read(text)
+
+
+FOR_USERS = {"question", "epsilon", "describe", "to_dict", "from_dict", "from_json", "example"}
+FOR_AUTHORS = {name for name in vars(Query) if not name.startswith("__") and name not in FOR_USERS} | {
+    "takes_positions",
+    "named_only",
+}
 
 
 def exact_number(text: str) -> float | str:

@@ -67,7 +67,9 @@ def _let_go(problem: BaseException) -> None:
     The error outlives this draw, and no other statement runs before that one ends.
     """
     link: BaseException | None = problem
-    while link is not None:
+    seen: set[int] = set()  # an error that a library keeps and raises again may come back to itself
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
         traceback.clear_frames(link.__traceback__)
         link = link.__cause__ or link.__context__
 

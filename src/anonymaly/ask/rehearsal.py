@@ -62,8 +62,8 @@ def rehearse(
         guarantee=bound.guarantee,
         expectation=bound.expectation,
         number=None,
-        charged=0,
-        remaining=None,
+        charged_nano=0,
+        remaining_nano=None,
         origin=catalogue.origin(query.question),
         rehearsed_on="invented" if stand_in is None else "stand-in",
     )

@@ -14,10 +14,11 @@ from urllib.parse import quote
 from anonymaly.ask import last_receipt
 from anonymaly.ask.acceptance import refuse_no_question
 from anonymaly.ask.answer import Answer, Preview, Previews
+from anonymaly.ask.answer_list import Answers
 from anonymaly.ask.connection import ServerConnection
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.plan import Plan
-from anonymaly.ask.query import Query
+from anonymaly.ask.query import Query, T
 from anonymaly.ask.remote_owner import RemoteOwner
 from anonymaly.ask.server_words import read_problem, understood
 from anonymaly.ask.told import (
@@ -103,7 +104,7 @@ class RemoteCurator:
         with understood(self._connection.host, InputError):
             return Plan.read(query, told)
 
-    def rehearse(self, query: Query, *, rows: int | None = None, seed: int | None = None) -> Answer:
+    def rehearse(self, query: Query[T], *, rows: int | None = None, seed: int | None = None) -> Answer[T]:
         """Answer a question from invented rows, on the server: free."""
         told = self._ended("rehearse", {"query": _plain(query), "rows": rows, "seed": seed})
         with understood(self._connection.host):
@@ -118,7 +119,7 @@ class RemoteCurator:
             file.path.write_bytes(base64.b64decode(kept))
             return read_answer(told, file, query).labelled(query)
 
-    def ask(self, query: Query, *, repeat: int = 0) -> Answer:
+    def ask(self, query: Query[T], *, repeat: int = 0) -> Answer[T]:
         """Charge your limit, and return the answer when the server may show it.
 
         The same question again is free; ``repeat=1`` pays for a fresh draw.
@@ -176,9 +177,9 @@ class RemoteCurator:
         spent = read_amount(own["spent"])
         return BudgetInWords(limit, spent, declared.adjacency, declared.person is not None)
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> Answers:
         """Return every answer that was released to you, oldest first, without those that were erased."""
-        return [self._recall(item) for item in self.listed() if not item.get("erased")]
+        return Answers(self._recall(item) for item in self.listed() if not item.get("erased"))
 
     def answer(self, number: int) -> Answer:
         """Return an answer by its number."""
@@ -296,7 +297,7 @@ class RemoteCurator:
             raise read_problem(problem)
 
     def _recall(self, item: Mapping[str, Any]) -> Answer:
-        return replace(self._read(self._connection.get(self._of_job(item)), None), charged=0)
+        return replace(self._read(self._connection.get(self._of_job(item)), None), charged_nano=0)
 
     def _read(self, told: Mapping[str, Any], query: Query | None) -> Answer:
         """Download an answer, and refuse one that is not what its receipt is for."""

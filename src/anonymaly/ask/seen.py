@@ -26,19 +26,19 @@ from anonymaly.ledger import Allowance, Charge, Ledger
 HIDDEN = ("charged_before", "effect", "declarations", "rule")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SeenPreview(Preview):
     """What a question would cost an analyst, and how many like it are left in their own limit."""
 
     questions_left: int | None = None  # None if nothing limits it
     permit: Permit | None = None  # the rule that counts such questions
 
-    def __str__(self) -> str:
+    def more(self) -> list[str]:
+        """Return which rule counts it, and how many like it are left."""
         many = self.questions_left
         left = "" if many is None else f"{_many(many)} left in your limit"
         rule = "" if self.permit is None else self.permit.allows
-        lines = [line for line in (rule, left) if line]
-        return "\n".join([super().__str__(), *(f"  {line}" for line in lines)])
+        return [line for line in (rule, left) if line]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the preview as plain data."""
@@ -79,8 +79,8 @@ def preview_for(declaration: Declaration, query: Query, allowance: Allowance | N
         query=bound.query,
         guarantee=bound.guarantee,
         expectation=bound.expectation,
-        shares=tuple(bound.shares.items()),
-        remaining=None if allowance is None else allowance.remaining,
+        shares_nano=tuple(bound.shares.items()),
+        remaining_nano=None if allowance is None else allowance.remaining,
         origin=catalogue.origin(bound.query.question),
         warning=bound.warning,
         questions_left=None if allowance is None else allowance.questions_left(cost, rule),
@@ -154,8 +154,8 @@ def as_analyst(answer: Answer, charge: Charge, allowance: Allowance | None) -> A
     return replace(
         answer,
         number=charge.number,
-        charged=charge.cost,
-        remaining=None if allowance is None else allowance.remaining,
+        charged_nano=charge.cost,
+        remaining_nano=None if allowance is None else allowance.remaining,
         receipt=charge.receipt(),
         under=None,
     )

@@ -54,12 +54,12 @@ def read_problem(told: Mapping[str, Any]) -> AnonymalyError:
     field = told.get("field") or ("url" if told.get("status") == 404 else None)
     next_step = told.get("next_step")
     return kind(
-        _shown(told["problem"]),
-        field=None if field is None else _shown(field),
-        next_step=None if next_step is None else _shown(next_step),
+        printable(told["problem"]),
+        field=None if field is None else printable(field),
+        next_step=None if next_step is None else printable(next_step),
     )
 
 
-def _shown(told: Any) -> str:
+def printable(told: Any) -> str:
     """Return a server's words without what would change a terminal."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(told))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from anonymaly.ask import catalogue
 from anonymaly.ask.answer import Answer
 from anonymaly.ask.binding import StageFailure
-from anonymaly.ask.query import Query
+from anonymaly.ask.query import Query, T
 from anonymaly.ask.reader import root_cause
 from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
@@ -14,7 +14,9 @@ from anonymaly.errors import InputError, Refused
 from anonymaly.noise import Noise
 
 
-def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency = "add_remove") -> Answer:
+def simulate(
+    query: Query[T], dataset: Dataset, *, seed: int, adjacency: Adjacency = "add_remove"
+) -> Answer[T]:
     """Answer a question about public data with repeatable noise; nothing is charged or promised.
 
     Examples
@@ -53,7 +55,7 @@ def simulate(query: Query, dataset: Dataset, *, seed: int, adjacency: Adjacency 
         guarantee=bound.guarantee,
         expectation=bound.expectation,
         number=None,
-        charged=0,
-        remaining=None,
+        charged_nano=0,
+        remaining_nano=None,
         origin=catalogue.origin(bound.query.question),
     ).labelled(query)

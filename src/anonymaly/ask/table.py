@@ -17,7 +17,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from anonymaly.ask.store import KeptFile
-from anonymaly.core.files import appearing, why_not_written
+from anonymaly.ask.table_files import writer_for
+from anonymaly.core.files import appearing
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 GROUP = 262_144  # rows that are written together
 BLOCK = 1024  # rows that the writer takes at a time, between which it may end a page
 SHOWN = 5
+SHOWN_IN_HTML = 10
 UNSHOWN = "(cannot be shown)"
 # What a spreadsheet would run as a formula begins with one of these; some read the full-width signs as well.
 _FORMULA = r"\A[=+\-@\t\r\n＝＋－＠]"
@@ -159,6 +161,15 @@ class Table:
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
         return "\n".join([*lines, *(["…"] if len(self) > len(rows) else [])])
 
+    def _repr_html_(self) -> str:
+        from anonymaly.pictures.page import cells, fragment, paragraph  # noqa: PLC0415  (only notebooks)
+
+        first = next(self.batches(SHOWN_IN_HTML), None)
+        rows = [] if first is None else list(zip(*first.columns, strict=True))
+        shown = [[_shown(_value(item)) for item in row] for row in rows]
+        more = f", of which {len(rows):,} are shown" if len(self) > len(rows) else ""
+        return fragment(cells(self.columns, shown), paragraph(f"{len(self):,} rows{more}", "faint"))
+
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
         if callable(self._source):
@@ -167,32 +178,6 @@ class Table:
         else:
             self._source.seek(0)
             yield self._source
-
-
-WRITERS: dict[str, Callable[[Table, str | Path], None]] = {
-    ".parquet": Table.to_parquet,
-    ".csv": Table.to_csv,
-    ".arrow": Table.to_ipc,
-    ".feather": Table.to_ipc,
-}
-
-
-def writer_for(path: str | Path, *, field: str = "output") -> Callable[[Table, str | Path], None]:
-    """Return the function that writes a file of this name, or raise an error that says why there is none."""
-    place = Path(path)
-    writer = WRITERS.get(place.suffix.lower())
-    if writer is None:
-        raise InputError(
-            f"the ending {place.suffix or '(none)'} does not name a known format",
-            field=field,
-            next_step=f"Use one of {', '.join(WRITERS)}.",
-        )
-    problem = why_not_written(place)
-    if problem is not None:
-        raise InputError(
-            problem, field=field, next_step="Name a file in a folder that is there and can be written to."
-        )
-    return writer
 
 
 def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:

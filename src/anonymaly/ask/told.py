@@ -52,6 +52,14 @@ class RemoteStatement:
     def __str__(self) -> str:
         return str(self._told.get("text", ""))
 
+    def __repr__(self) -> str:
+        return f"<Statement of {str(self).partition(chr(10))[0]}>"
+
+    def _repr_html_(self) -> str:
+        from anonymaly.pictures.page import fragment, paragraph  # noqa: PLC0415  (only notebooks)
+
+        return fragment(paragraph(str(self)))
+
 
 def read_receipt(told: Mapping[str, Any]) -> ChargeReceipt | None:
     """Return the receipt of an answer; None for one that was not charged to whoever asks."""
@@ -70,8 +78,8 @@ def read_answer(told: Mapping[str, Any], file: Downloaded, query: Query | None) 
         value,
         told,
         number=told["number"],
-        charged=0 if told.get("again") else read_amount(told["charged"]),
-        remaining=read_limit(told["remaining"]),
+        charged_nano=0 if told.get("again") else read_amount(told["charged"]),
+        remaining_nano=read_limit(told["remaining"]),
         receipt=read_receipt(told),
         origin=None if origin is None else Origin(**origin),
         rehearsed_on=told.get("rehearsed_on"),
@@ -85,8 +93,8 @@ def read_preview(told: Mapping[str, Any], query: Query) -> SeenPreview:
         query=query,
         guarantee=Guarantee.read(told["guarantee"]),
         expectation=Expectation.read(told["expected"]),
-        shares=tuple((name, to_nano(share)) for name, share in told["shares"].items()),
-        remaining=read_limit(told["remaining"]),
+        shares_nano=tuple((name, to_nano(share)) for name, share in told["shares"].items()),
+        remaining_nano=read_limit(told["remaining"]),
         origin=None if origin is None else Origin(**origin),
         warning=told.get("warning"),
         questions_left=told["questions_left"],

@@ -17,16 +17,17 @@ from anonymaly.errors import InputError
 NEXT_STEP = "Give one line for each record, and the names of the columns first."
 
 
-def read_csv(source: Any, columns: Mapping[str, Domain]) -> pa.Table:
+def read_csv(source: Any, columns: Mapping[str, Domain], delimiter: str = ",") -> pa.Table:
     """Read CSV; raises what Arrow raises."""
     # Text has no types: 166 is a text in a column that is declared so, and 007 stays as it is.
     texts = [name for name, domain in columns.items() if domain.kind in ("text", "opaque")]
     options = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string()))
-    return pyarrow.csv.read_csv(source, convert_options=options)
+    parsing = pyarrow.csv.ParseOptions(delimiter=delimiter)
+    return pyarrow.csv.read_csv(source, parse_options=parsing, convert_options=options)
 
 
 def read_typed(text: str, columns: Mapping[str, Domain], *, field: str) -> dict[str, list[Any]]:
-    """Read records that are typed, as their columns.
+    """Read records that are typed, or pasted from a spreadsheet, which puts tabs between them, as columns.
 
     Examples
     --------
@@ -34,8 +35,12 @@ def read_typed(text: str, columns: Mapping[str, Domain], *, field: str) -> dict[
     >>> read_typed("age\\n30\\n97\\n", {"age": Interval(0, 120)}, field="records")
     {'age': [30, 97]}
     """
+    head, _, lines = text.strip("\r\n").partition("\n")
+    if not lines.strip():
+        raise InputError("has no record", field=field, next_step=NEXT_STEP)
+    delimiter = "\t" if "\t" in head and "," not in head else ","
     try:
-        table = read_csv(io.BytesIO(text.encode()), columns)
+        table = read_csv(io.BytesIO(text.encode()), columns, delimiter)
     except pa.ArrowException as problem:
         raise InputError(
             f"cannot be read as CSV ({type(problem).__name__})", field=field, next_step=NEXT_STEP

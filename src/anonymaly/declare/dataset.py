@@ -242,6 +242,11 @@ class Dataset:
         version = self.declaration.version
         return f"Dataset({self.name!r}, version={version!r}, columns={list(self._columns)}{rules})"
 
+    def _repr_html_(self) -> str:
+        from anonymaly.declare.dataset_page import dataset_html  # noqa: PLC0415  (only notebooks)
+
+        return dataset_html(self)
+
     @property
     def _columns(self) -> Mapping[str, Domain]:
         return self.declaration.columns

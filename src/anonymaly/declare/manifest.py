@@ -291,16 +291,25 @@ def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise ManifestError(f"{path} has more than {LARGEST_FILE:,} bytes", next_step=advice)
-        data = yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506  (a SafeLoader)
+        text = content.decode("utf-8-sig")
     except (OSError, ValueError) as problem:
         raise ManifestError(f"cannot read {path} ({type(problem).__name__})", next_step=advice) from None
+    return parse_yaml(text, str(path), advice)
+
+
+def parse_yaml(text: str, place: str, advice: str = _ADVICE) -> Mapping[str, Any]:
+    """Read names and values, or say which line of the text at a place is wrong."""
+    try:
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506  (a SafeLoader)
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         reason = getattr(problem, "problem", None) or "malformed"
-        raise ManifestError(f"{path}{place} is not YAML: {reason}", next_step=advice) from None
+        raise ManifestError(f"{place}{line} is not YAML: {reason}", next_step=advice) from None
+    except ValueError as problem:
+        raise ManifestError(f"cannot read {place} ({type(problem).__name__})", next_step=advice) from None
     if not isinstance(data, Mapping):
-        raise ManifestError(f"{path} declares nothing", next_step=advice)
+        raise ManifestError(f"{place} declares nothing", next_step=advice)
     return data
 
 

@@ -50,3 +50,7 @@ record = _owner_only(explain.record)
 anomalies = _owner_only(identify.anomalies)
 privacy_map = _owner_only(identify.privacy_map)
 regularity = _owner_only(identify.regularity)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -18,8 +18,8 @@ from anonymaly.finding.explaining import choose
 from anonymaly.finding.found import save_page
 from anonymaly.finding.odd_record import Explained, OddRecord, named_by
 from anonymaly.finding.own_records import compared_columns
-from anonymaly.finding.page import fragment, paragraph, whole_page
 from anonymaly.finding.prepare import EVERY_PART, MOST_TOP, TOP
+from anonymaly.pictures.page import fragment, heading, paragraph, whole_page
 from anonymaly.questions.explain.everyone.inspect import best_group
 from anonymaly.questions.score.inspect import exact_model, oddest_rows
 from anonymaly.questions.score.reasons import Reason, Reasons
@@ -78,7 +78,7 @@ class Odd:
 
     def _repr_html_(self) -> str:
         return fragment(
-            self.title,
+            heading(self.title),
             paragraph(WARNING, "warning"),
             overview(self.odd),
             "<h2>Each row</h2>",

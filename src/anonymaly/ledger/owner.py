@@ -264,6 +264,10 @@ class OwnersPart:
         """Return an account as it stands."""
         return self._session.read(accounts.get_account, name)
 
+    def find_account(self, name: str) -> Account | None:
+        """Return an account as it stands; None before it is opened."""
+        return self._session.read(accounts.find_account, name)
+
     def accounts(self) -> list[str]:
         """Return the names of all accounts, sorted."""
         return self._session.read(accounts.list_accounts)

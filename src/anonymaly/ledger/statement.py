@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from anonymaly.core.epsilon import to_text
+from anonymaly.core.epsilon import to_number, to_text
 from anonymaly.declare.domain import Domain
+from anonymaly.ledger.burn_down import BudgetStep, steps_of
 from anonymaly.ledger.composition import Line, Version, compose_charges, versions_asked
 from anonymaly.ledger.declarations import (
     NEIGHBOURS_UNDER_EACH,
@@ -46,7 +47,7 @@ NO_BOUND = {
 PROOF = "Proof: docs/composition.md"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statement:
     """An account's spending, composed.
 
@@ -56,11 +57,11 @@ class Statement:
 
     account: str
     adjacency: str
-    limit: int
-    spent: int
+    limit_nano: int  # nano-ε, as all that ends so
+    spent_nano: int
     questions: int
     unseen: int
-    forfeited: int  # nano-ε given up when a new epoch was opened over a lost ledger
+    forfeited_nano: int  # given up when a new epoch was opened over a lost ledger
     lost: Lost
     versions: tuple[Version, ...]
     lines: tuple[Line, ...]
@@ -69,6 +70,7 @@ class Statement:
     columns: Mapping[str, Domain] | None  # declared ones, where they may show that nobody is protected
     declarations: tuple[AskedUnder, ...] = ()  # oldest first, the last one in force
     granted: tuple[Granted, ...] = ()  # to analysts, under terms
+    steps: tuple[BudgetStep, ...] = ()  # by which what is left changed, oldest first
 
     @classmethod
     def of(
@@ -95,11 +97,11 @@ class Statement:
         return cls(
             account=account.name,
             adjacency=str(account.declaration.get("adjacency")),
-            limit=account.limit,
-            spent=max(account.spent, known),
+            limit_nano=account.limit,
+            spent_nano=max(account.spent, known),
             questions=len(charged),
             unseen=sum(item.state != "committed" for item in charged),
-            forfeited=forfeited,
+            forfeited_nano=forfeited,
             lost=_lost(account, declarations, forfeited, [item for item in entries if item.kind == "epoch"]),
             versions=versions_asked(charged),
             lines=lines,
@@ -108,17 +110,43 @@ class Statement:
             columns=_columns(account, declarations, total),
             declarations=declarations,
             granted=read_granted(entries),
+            steps=tuple(steps_of(entries, account.name)),
         )
+
+    @property
+    def budget(self) -> float:
+        """The ε that all answers together may cost."""
+        return to_number(self.limit_nano)
+
+    @property
+    def spent(self) -> float:
+        """The ε that is charged."""
+        return to_number(self.spent_nano)
+
+    @property
+    def remaining_nano(self) -> int:
+        """What may still be spent, in nano-ε."""
+        return self.limit_nano - self.spent_nano
+
+    @property
+    def remaining(self) -> float:
+        """The ε that may still be spent."""
+        return to_number(self.remaining_nano)
+
+    @property
+    def forfeited(self) -> float:
+        """The ε that was given up when a new epoch was opened over a lost ledger."""
+        return to_number(self.forfeited_nano)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data."""
         return {
             "account": self.account,
             "adjacency": self.adjacency,
-            "budget": to_text(self.limit),
-            "spent": to_text(self.spent),
-            "remaining": to_text(self.limit - self.spent),
-            "forfeited": to_text(self.forfeited),
+            "budget": to_text(self.limit_nano),
+            "spent": to_text(self.spent_nano),
+            "remaining": to_text(self.remaining_nano),
+            "forfeited": to_text(self.forfeited_nano),
             "questions": self.questions,
             "unseen": self.unseen,
             "relations": [line.to_dict() for line in self.lines],
@@ -126,7 +154,7 @@ class Statement:
             "shown": None if self.total is None else self.total.to_dict(),
             "promise": None if self.total is None or self.lost != "nothing" else self.total.to_dict(),
             "protected": None if self.total is None else who_is_protected(self.total.relation, self.columns),
-            "meaning": self._meaning(),
+            "meaning": self.meaning(),
             **({"not_proved": list(self.not_proved)} if self.not_proved else {}),
             **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
             **({"granted": [item.to_dict() for item in self.granted]} if self.granted else {}),
@@ -136,16 +164,29 @@ class Statement:
     def _amended(self) -> bool:
         return len(self.declarations) > 1
 
-    def __str__(self) -> str:
-        head = (
-            f"{self.account}: ε = {to_text(self.spent)} of {to_text(self.limit)} spent by {self.questions} "
-            f"question{'' if self.questions == 1 else 's'}, {to_text(self.limit - self.spent)} remaining "
-            f"({self.adjacency} adjacency)"
+    @property
+    def title(self) -> str:
+        """What was spent, and what remains."""
+        return (
+            f"{self.account}: ε = {to_text(self.spent_nano)} of {to_text(self.limit_nano)} spent by "
+            f"{self.questions} question{'' if self.questions == 1 else 's'}, {to_text(self.remaining_nano)} "
+            f"remaining ({self.adjacency} adjacency)"
         )
-        granted = [f"granted to {item}" for item in self.granted]
-        return "\n".join([head, *(f"  {text}" for text in [*granted, *self._meaning()])])
 
-    def _meaning(self) -> list[str]:
+    def __repr__(self) -> str:
+        return f"<Statement of {self.title}>"
+
+    def _repr_html_(self) -> str:
+        from anonymaly.ledger.statement_page import statement_html  # noqa: PLC0415  (only notebooks)
+
+        return statement_html(self)
+
+    def __str__(self) -> str:
+        granted = [f"granted to {item}" for item in self.granted]
+        return "\n".join([self.title, *(f"  {text}" for text in [*granted, *self.meaning()])])
+
+    def meaning(self) -> list[str]:
+        """Say what was spent means: who is promised what."""
         texts = self._missing()
         if self.total is None:
             return [*(texts or ["Nothing was asked, so nothing was given away."]), *self._asked_under()]
@@ -167,9 +208,10 @@ class Statement:
                 return []
             case "up to the budget":
                 return [
-                    f"{LOST} of up to ε = {to_text(self.forfeited)} that are not shown here may exist. All "
-                    f"together keep at most ε = {to_text(self.spent)}, and that only between tables that are "
-                    "neighbours under every rule the account ever declared, in every version there was."
+                    f"{LOST} of up to ε = {to_text(self.forfeited_nano)} that are not shown here may exist. "
+                    f"All together keep at most ε = {to_text(self.spent_nano)}, and that only between tables "
+                    "that are neighbours under every rule the account ever declared, in every version there "
+                    "was."
                 ]
             case reason:
                 unknown = f"{NO_BOUND[reason]}: nothing is promised of all answers together."

@@ -262,7 +262,7 @@ def test_a_wide_rule_allows_what_its_owner_wants(open_account: Open) -> None:
         detectors={"mad": {"threshold": [1e-9]}}, least_epsilon=TINY, questions=1000, start=True
     )
     fields = {"search": "random_walk", "samples": 1, "start": {"job": ["Nurse"]}, "epsilon": TINY}
-    assert open_account(rule).ask(guess(parameters={"threshold": 1e-9}, **fields)).charged == 1
+    assert open_account(rule).ask(guess(parameters={"threshold": 1e-9}, **fields)).charged_nano == 1
 
 
 def test_of_several_rules_the_one_that_is_cited_counts(open_account: Open) -> None:
@@ -277,7 +277,7 @@ def test_of_several_rules_the_one_that_is_cited_counts(open_account: Open) -> No
 
 def test_an_owner_who_allows_any_rule_sets_no_limits(open_account: Open) -> None:
     curator = open_account(rules="any")
-    assert curator.ask(guess(parameters={"threshold": 1e-9}, epsilon=TINY)).charged == 1
+    assert curator.ask(guess(parameters={"threshold": 1e-9}, epsilon=TINY)).charged_nano == 1
     assert curator.accountant.ledger.counters("staff") == []
 
 

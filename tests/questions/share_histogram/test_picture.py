@@ -12,7 +12,7 @@ import pandas
 import anonymaly as am
 from anonymaly.declare.attributes import Attribute
 from anonymaly.questions.share_histogram.error_bars import Release
-from anonymaly.questions.share_histogram.picture import MOST_BARS, page, panels, to_svg
+from anonymaly.questions.share_histogram.picture import MOST_BARS, charts, page
 from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
 RELEASE = Release("geometric", {"two_sided": Fraction(1)})
@@ -21,11 +21,12 @@ WARD = Attribute("ward", ("A", "<b>&"))
 
 def test_every_cell_has_a_bar_with_its_interval() -> None:
     histogram = ReleasedHistogram([WARD, Attribute("new", (False, True))], [9, -2, 0, 30], release=RELEASE)
-    (panel,) = panels(histogram)
-    drawn = ElementTree.fromstring(to_svg(panel))  # noqa: S314  (our own)
+    (chart,) = charts(histogram)
+    assert [(bar.value, bar.low, bar.high) for bar in chart.marks][-1] == (30, 27, 33)
+    drawn = ElementTree.fromstring(chart.to_svg())  # noqa: S314  (our own)
     name = "{http://www.w3.org/2000/svg}"
     assert len(drawn.findall(f"{name}rect")) == 4
-    assert len(drawn.findall(f"{name}path")) == 5  # four intervals and the line of 0
+    assert len(drawn.findall(f"{name}line")) == 3 * 4  # an interval and its two ends for each
     texts = [item.text for item in drawn.findall(f"{name}text")]
     assert "<b>&, True" in texts
     assert "30 (27 to 33)" in texts
@@ -37,18 +38,18 @@ def test_many_cells_are_drawn_by_column_and_long_columns_in_groups() -> None:
     histogram = ReleasedHistogram(
         [WARD, Attribute("age", edges.labels, edges)], np.ones(300, int), release=RELEASE
     )
-    first, second = panels(histogram)
-    assert [figure.released for _, figure in first.bars] == [150, 150]
-    assert len(second.bars) == 50 <= MOST_BARS
-    assert {figure.released for _, figure in second.bars} == {6}
-    assert second.title == "age, 3 values a bar"
+    first, second = charts(histogram)
+    assert [bar.value for bar in first.marks] == [150, 150]
+    assert len(second.marks) == 50 <= MOST_BARS
+    assert {bar.value for bar in second.marks} == {6}
+    assert second.title == "Records by age, 3 values a bar"
 
 
 def test_a_histogram_of_zeros_and_one_of_one_cell_are_drawn() -> None:
     for cells in ([0, 0], [5, 5]):
         assert "<svg" in ReleasedHistogram([WARD], cells)._repr_html_()
     one = ReleasedHistogram([Attribute("ward", ("A",))], [3])
-    assert one.chart().splitlines()[:2] == ["ward", f"A  {'=' * 40}  3"]
+    assert one.chart().splitlines()[:2] == ["Records by ward", f"A  {'█' * 40}  3"]
 
 
 def test_a_page_runs_nothing_and_asks_for_nothing() -> None:

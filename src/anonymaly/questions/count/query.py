@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, overload
 
 from pydantic import Field, StrictStr
 
-from anonymaly.ask.query import Example, Query
+from anonymaly.ask.query import Example, Query, T
 from anonymaly.core.epsilon import Number
 from anonymaly.core.value import Ordered
 from anonymaly.declare.domain import Categories, Interval
@@ -18,7 +18,7 @@ MOST_FILTERS = 1_000
 Filters = Annotated[tuple[StrictStr, ...], Field(min_length=1, max_length=MOST_FILTERS), Ordered]
 
 
-class Count(Query):
+class Count(Query[T]):
     """How many records match?
 
     Several filters in a list give as many counts. If no record can match two of them, they cost as much as
@@ -44,6 +44,12 @@ class Count(Query):
 
     if TYPE_CHECKING:
 
+        @overload
+        def __init__(self: Count[int], *, where: str | None = None, epsilon: Number) -> None: ...
+        @overload
+        def __init__(
+            self: Count[list[int]], *, where: list[str] | tuple[str, ...], epsilon: Number
+        ) -> None: ...
         def __init__(self, *, where: str | Sequence[str] | None = None, epsilon: Number) -> None: ...
 
     @classmethod

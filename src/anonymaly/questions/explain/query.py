@@ -29,6 +29,9 @@ from anonymaly.questions.explain.everyone.choices import (
 from anonymaly.questions.explain.everyone.value import Explanation
 from anonymaly.questions.explain.searches import SEARCHES, SearchSettings
 
+if TYPE_CHECKING:
+    from anonymaly.questions.explain.value import Context  # noqa: F401  (the type of the value)
+
 # The fields of version 1, all of which its texts have. Such a question names no rule: any declared one that
 # permits it is meant.
 OF_VERSION_1 = frozenset(
@@ -72,7 +75,7 @@ CutColumn = Annotated[
 Share = Annotated[Decimal, BeforeValidator(_share), PlainSerializer(str, return_type=str)]
 
 
-class Explain(Query):
+class Explain(Query["Explanation | Context | None"]):
     """In which group does this record stand out, and why?
 
     Notes

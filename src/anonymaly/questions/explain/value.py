@@ -113,6 +113,12 @@ class Context(Value):
     def __str__(self) -> str:
         return " and ".join(map(str, self.choices))
 
+    def _repr_html_(self) -> str:
+        from anonymaly.pictures.page import facts, fragment, heading  # noqa: PLC0415  (only notebooks)
+
+        chosen = [(choice.column, ", ".join(map(str, choice.values))) for choice in self.choices]
+        return fragment(heading("stands out among records with", 3), facts(chosen))
+
 
 def show(value: Context | Explanation | None, asks: str) -> str:
     """Write the context, or the groups and why."""

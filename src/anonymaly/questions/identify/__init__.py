@@ -17,3 +17,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Imported when first used: a suggestion counts by compiled code, and asking a question needs none of it.
     return getattr(importlib.import_module(f"{__name__}.suggestion"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

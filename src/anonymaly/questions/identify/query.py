@@ -19,7 +19,7 @@ from anonymaly.questions.identify.model import find_model
 from anonymaly.questions.identify.records import RecordColumns, RecordItems
 
 
-class Identify(Query):
+class Identify(Query[bool | list[bool]]):
     """Is this record an anomaly in our data?
 
     Cite a declared model by its name, or write one out: columns, radius, beta, and if you like k, metric and

@@ -14,8 +14,11 @@ from anonymaly.core.value import Ordered
 from anonymaly.declare.domain import Bins, Categories, Interval
 from anonymaly.declare.rules import AnomalyModel
 
+if TYPE_CHECKING:
+    from anonymaly.questions.lookahead.value import CountTable  # noqa: F401  (the type of the value)
 
-class Lookahead(Query):
+
+class Lookahead(Query["CountTable"]):
     """How many records have each value, with noise only where somebody may be protected?
 
     Counts below beta − k of the model (beta − k − m + 1 where m rows of a person are read) are released as

@@ -86,6 +86,19 @@ class CountTable:
         attributes = tuple(map(Attribute.of_dict, data["columns"]))
         return cls(attributes, tuple(data["counts"]))
 
+    def _repr_html_(self) -> str:
+        from anonymaly.pictures.page import cells, fragment, paragraph  # noqa: PLC0415  (only notebooks)
+
+        names = [*(item.column for item in self.attributes), "records"]
+        rows = [
+            [*map(str, list(row.values())[:-1]), f"{row['records']:,}"] for row in islice(self.rows(), SHOWN)
+        ]
+        more = len(self.counts) - SHOWN
+        return fragment(
+            cells(names, rows, numbers=(len(names) - 1,)),
+            paragraph(f"… and {more:,} more", "faint") if more > 0 else "",
+        )
+
     def __str__(self) -> str:
         lines = [
             ", ".join(f"{name} {value}" for name, value in row.items() if name != "records")

@@ -25,6 +25,9 @@ from anonymaly.questions.score.options import (
     Origin,
 )
 
+if TYPE_CHECKING:
+    from anonymaly.questions.score.value import Model  # noqa: F401  (the type of the value)
+
 _METHODS = ", ".join(METHOD_OPTIONS)
 
 
@@ -45,7 +48,7 @@ def _exact_shares(shares: Any) -> Any:
     return tuple((name, to_text(to_nano(part, field=f"shares.{name}"))) for name, part in items)
 
 
-class Score(Query):
+class Score(Query["Model"]):
     """How unusual is a new record, compared with our reference data?
 
     Examples

@@ -6,7 +6,6 @@ All of it follows from the model and from the records that were given. It costs 
 
 from __future__ import annotations
 
-import html
 import io
 import math
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,8 @@ from rich.text import Text
 
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
+from anonymaly.pictures.chart import Chart
+from anonymaly.pictures.page import cells, figure, fragment
 from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.reasons_picture import picture
 
@@ -199,16 +200,18 @@ class Reasons(Sequence[Reason]):
     def __repr__(self) -> str:
         return f"Reasons of {len(self)} records"
 
+    def pictures(self) -> list[Chart]:
+        """Return a picture of the parts of each record, unless no part of any is unusual."""
+        drawn = [(f"row {reason.row}", reason.score, _bars(reason)) for reason in self]
+        return [picture(drawn)] if any(parts for _, _, parts in drawn) else []
+
     def svg(self) -> str:
-        """Return a picture of the parts of each record, as SVG."""
-        return picture([(f"row {reason.row}", reason.score, _bars(reason)) for reason in self])
+        """Return the picture as the text of an SVG file."""
+        return "".join(chart.to_svg(alone=True) for chart in self.pictures())
 
     def _repr_html_(self) -> str:
-        lines = "".join(
-            f"<tr><td>{reason.row}</td><td>{reason.score:.2f}</td><td>{html.escape(str(reason))}</td></tr>"
-            for reason in self
-        )
-        return f"<div>{self.svg()}<table><tr><th>row</th><th>score</th><th>why</th></tr>{lines}</table></div>"
+        rows = [[str(reason.row), f"{reason.score:.2f}", str(reason)] for reason in self]
+        return fragment(*map(figure, self.pictures()), cells(["row", "score", "why"], rows, numbers=(0, 1)))
 
 
 def _bars(reason: Reason) -> list[tuple[str, float]]:

@@ -1,50 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of reasons: the largest parts of each record's score as bars, in SVG without any package."""
+"""A picture of reasons: the largest parts of each record's score as bars."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
-BAR, LINE, LABEL, WIDTH = 14, 18, 190, 640
-COLOUR, INK, FAINT = "#0072b2", "#2b2b2b", "#e4e4e4"
+from anonymaly.pictures.chart import Bar, Chart, ChartAxis
+
+AXIS = "part of the score: how much rarer than usual"
+Drawn = tuple[str, float, Sequence[tuple[str, float]]]  # a record's title, its score, and its named parts
 
 
-def picture(records: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]) -> str:
-    """Return an SVG with a group of bars for each record: a title, its score, and its named parts.
+def picture(records: Sequence[Drawn]) -> Chart:
+    """Return a group of bars for each record; all have one scale.
 
     Examples
     --------
-    >>> svg = picture([("row 0", 4.2, [("age", 3.0), ("age with ward", 1.2)])])
-    >>> svg.count("<rect"), "age with ward" in svg, svg.startswith("<svg")
-    (2, True, True)
+    >>> chart = picture([("row 0", 4.2, [("age", 3.0), ("age with ward", 1.2)])])
+    >>> chart.marks[0].heading, chart.marks[1].said, chart.x.high
+    ('row 0, score 4.20', '+1.20', 3.0)
     """
     largest = max((part for _, _, parts in records for _, part in parts), default=1.0) or 1.0
-    lines: list[str] = []
-    top = 8
-    for title, score, parts in records:
-        lines.append(_text(4, top + BAR, f"{title}, score {score:.2f}", weight="bold"))
-        top += LINE + 2
-        for name, part in parts:
-            width = (WIDTH - LABEL - 70) * part / largest
-            lines.append(_text(LABEL - 6, top + BAR - 3, name, anchor="end"))
-            lines.append(
-                f'<rect x="{LABEL}" y="{top}" width="{max(width, 1):.1f}" height="{BAR}" fill="{COLOUR}"/>'
-            )
-            lines.append(_text(LABEL + width + 6, top + BAR - 3, f"+{part:.2f}"))
-            top += LINE
-        lines.append(
-            f'<line x1="4" x2="{WIDTH - 4}" y1="{top + 4}" y2="{top + 4}" stroke="{FAINT}" stroke-width="1"/>'
-        )
-        top += 12
-    size = f'width="{WIDTH}" height="{top}" viewBox="0 0 {WIDTH} {top}"'
-    title = "<title>The largest parts of each record's score</title>"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{title}{"".join(lines)}</svg>'
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal") -> str:
-    shown = text if len(text) <= 40 else f"{text[:39]}…"
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-family="sans-serif" font-size="12" '
-        f'font-weight="{weight}" fill="{INK}">{html.escape(shown)}</text>'
+    bars = [
+        Bar(name, part, f"{part:+.2f}", heading=f"{title}, score {score:.2f}" if place == 0 else None)
+        for title, score, parts in records
+        for place, (name, part) in enumerate(parts)
+    ]
+    said = "; ".join(
+        f"{title}, score {score:.2f}: {', '.join(f'{name} {part:+.2f}' for name, part in parts)}"
+        for title, score, parts in records
     )
+    return Chart(
+        "The largest parts of each score", f"{said}.", ChartAxis(AXIS, "", 0.0, largest), tuple(bars)
+    )
+
+
+def one_record(parts: Sequence[tuple[str, float]], largest: float) -> Chart:
+    """Return the bars of one record, on a scale that it shares with others."""
+    said = ", ".join(f"{name} {part:+.2f}" for name, part in parts)
+    bars = tuple(Bar(name, part, f"{part:+.2f}") for name, part in parts)
+    return Chart("", f"The largest parts of the score: {said}.", ChartAxis(AXIS, "", 0.0, largest), bars)

@@ -341,6 +341,22 @@ class Model:
         promised = "no promise" if self.guarantee is None else f"ε = {self.guarantee.epsilon}"
         return f"Model({self.method.name}, columns={list(self.columns)}, {promised})"
 
+    def _repr_html_(self) -> str:
+        from anonymaly.pictures.page import facts, fragment, heading  # noqa: PLC0415  (only notebooks)
+
+        low, high = self.score_range
+        limit = None if self.threshold is None else f"a score above {self.threshold:.4g}"
+        told = [
+            ("method", self.method.name),
+            ("columns", ", ".join(self.columns)),
+            ("scores", f"from {low:.4g} to {high:.4g}; the higher, the more unusual"),
+            *([] if limit is None else [("unusual", limit)]),
+            *([] if self.rows is None else [("records", f"{self.rows:,}")]),
+            ("promise", self.promise),
+            ("next", "model.score(records), model.reasons(records): free, as often as you like"),
+        ]
+        return fragment(heading(f"A model of {len(self.columns):,} columns", 3), facts(told))
+
 
 def _number(value: Any) -> float | None:
     """Return a number or None from a file; raise ValueError for anything else."""
@@ -421,7 +437,7 @@ class HeldModel(Model):
 
 def show(value: Model, asks: str) -> str:
     """Say what was released, without its numbers."""
-    return repr(value)
+    return f"a model by the method {value.method.name}: the higher its score, the more unusual a record"
 
 
 def encode(value: Model, file: BinaryIO) -> None:

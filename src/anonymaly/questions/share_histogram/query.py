@@ -15,8 +15,11 @@ from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.questions.share_histogram.methods import METHODS
 
+if TYPE_CHECKING:
+    from anonymaly.questions.share_histogram.value import ReleasedHistogram  # noqa: F401  (the type of the value)
 
-class ShareHistogram(Query):
+
+class ShareHistogram(Query["ReleasedHistogram"]):
     """How many records are there of each kind, when only some are sensitive?
 
     All combinations of the columns' values are answered, empty ones too.

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from anonymaly.promise import Guarantee
 from anonymaly.questions.share_histogram.answers import HistogramAnswers
 from anonymaly.questions.share_histogram.error_bars import Release
 from anonymaly.questions.share_histogram.methods import BEFORE, METHODS
+
+if TYPE_CHECKING:
+    from anonymaly.pictures.chart import Chart
 
 ESTIMATE = "estimate"
 SHOWN = 30  # cells that are written out in words
@@ -133,6 +136,12 @@ class ReleasedHistogram(HistogramAnswers, Table):
     def of_dict(cls, data: Mapping[str, Any]) -> ReleasedHistogram:
         """Read a histogram from plain data."""
         return cls([*map(Attribute.of_dict, data["by"])], data["estimates"], data.get("sums"))
+
+    def pictures(self) -> list[Chart]:
+        """Return the cells as bars, with their intervals where they are proved."""
+        from anonymaly.questions.share_histogram.picture import charts  # noqa: PLC0415  (it draws this)
+
+        return list(charts(self))
 
     def _repr_html_(self) -> str:
         from anonymaly.questions.share_histogram.picture import to_html  # noqa: PLC0415  (it draws this)

@@ -15,12 +15,15 @@ from anonymaly.declare.domain import Bins, Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 from anonymaly.questions.share_ngrams.sequences import lengths
 
+if TYPE_CHECKING:
+    from anonymaly.questions.share_ngrams.value import ReleasedNgrams  # noqa: F401  (the type of the value)
+
 LONGEST = 30  # places in a sequence: of two places, more sequences than 2^31
 MOST_OF_A_PERSON = 1_000_000
 HIGHEST_THRESHOLD = 2**53
 
 
-class ShareNgrams(Query):
+class ShareNgrams(Query["ReleasedNgrams"]):
     """Which places do people go to, one after another?
 
     Counts, for sequences of up to ``length`` places, the persons who were there in that order, one row after

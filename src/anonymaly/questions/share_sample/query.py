@@ -14,8 +14,11 @@ from anonymaly.core.value import Ordered, added
 from anonymaly.declare.domain import Categories, Flag, Interval
 from anonymaly.declare.rules import Policy
 
+if TYPE_CHECKING:
+    from anonymaly.ask.table import Table  # noqa: F401  (the type of the value)
 
-class ShareSample(Query):
+
+class ShareSample(Query["Table"]):
     """Which records may be published as they are?
 
     Each record that is not sensitive is kept with probability 1 − e^-ε. Where persons are declared, each

@@ -82,7 +82,7 @@ def test_without_a_rule_everyone_is_protected_and_the_group_is_said_in_words() -
     assert 50 < low < middle < high < 70
     assert "records; about half of them between" in answer.shown
     assert "this one has 130" in answer.shown
-    assert "*" in answer.shown.splitlines()[-1]
+    assert "◆" in answer.shown.splitlines()[-1]
     assert "<svg" in answer._repr_html_()
 
 

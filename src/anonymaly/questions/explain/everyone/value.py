@@ -22,6 +22,9 @@ from anonymaly.declare.predicates import (
     Predicate,
 )
 
+if TYPE_CHECKING:
+    from anonymaly.pictures.chart import Chart
+
 Label = StrictBool | StrictInt | StrictStr
 
 
@@ -248,6 +251,12 @@ class Explanation(Value):
         for group in self.groups:
             lines += self.lines(group)
         return "\n".join(lines)
+
+    def pictures(self) -> list[Chart]:
+        """Return the record against each group whose quartiles are known."""
+        from anonymaly.questions.explain.everyone.picture import charts  # noqa: PLC0415  (it draws this)
+
+        return list(charts(self))
 
     def _repr_html_(self) -> str:
         from anonymaly.questions.explain.everyone.picture import to_html  # noqa: PLC0415  (only notebooks)

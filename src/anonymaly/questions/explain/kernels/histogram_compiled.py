@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from anonymaly.core.arrays import Booleans, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 from anonymaly.questions.explain.kernels.order import OrderArrays
 
 
@@ -105,7 +105,7 @@ def judge_contexts(
     """Judge single contexts."""
     for place in range(len(contexts)):
         context = contexts[place]
-        count, low, high = 1, 0, 0
+        count, low, high = whole(1), whole(0), whole(0)
         for cell in range(len(cells.bits)):
             if cells.bits[cell] & ~context == 0:
                 count += extent.counts[cell]
@@ -118,7 +118,7 @@ def judge_contexts(
         verdicts[place] = _held(cells, context, first, after, first_edge, after_edge, needed) < needed
 
 
-@compiled
+@inlined
 def _merge_classes(
     choice: int, slots: Integers, merged: Integers, count: int, after: int, source: Integers, target: Integers
 ) -> None:
@@ -135,7 +135,7 @@ def _merge_classes(
                 total[edge] += row[edge]
 
 
-@compiled
+@inlined
 def _held_between_edges(
     table: Integers, choice: int, bits: int, first_edge: int, after_edge: int
 ) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from anonymaly.core.arrays import Bytes, Integers, Words64
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 from anonymaly.questions.explain.kernels.order import OrderArrays
 
 UNDECIDED = 2
@@ -85,7 +85,7 @@ def _count_trailing_zeros(typing_context: Any, word: Any) -> Any:
 _trailing_zeros = cast("Callable[[np.uint64], int]", intrinsic(_count_trailing_zeros))
 
 
-@compiled
+@inlined
 def _narrow(
     order: OrderArrays, lists: SideLists, filled: Integers, side: int, level: int, choice: int, most: int
 ) -> None:
@@ -114,7 +114,7 @@ def _narrow(
     lists.lengths[side, level + 1] = kept
 
 
-@compiled
+@inlined
 def _mark(bits: int, slots: Integers, length: int, admitted: Words64) -> None:
     """Mark for each choice the places of a list that it admits."""
     for word in range(admitted.shape[1]):
@@ -132,7 +132,7 @@ def _mark(bits: int, slots: Integers, length: int, admitted: Words64) -> None:
                 admitted[half + choice, word] = admitted[half, word] | admitted[choice, word]
 
 
-@compiled
+@inlined
 def _window(row: Integers, index: int, start: int, k: int) -> int:
     """Move a window of k+1 values right until it holds the value's k nearest; ties stay left."""
     while row[start] + row[start + k + 1] < 2 * row[index]:
@@ -140,14 +140,14 @@ def _window(row: Integers, index: int, start: int, k: int) -> int:
     return start
 
 
-@compiled
+@inlined
 def _step(row: Integers, windows: Words64, index: np.uint64, start: np.uint64, reach: np.uint64) -> np.uint64:
     """Return 1 if a value's window lies further right, else 0; note the window so far."""
     windows[index] = start
     return np.uint64(row[start] + row[start + reach] < 2 * row[index])
 
 
-@compiled
+@inlined
 def _find_windows(row: ValuesAround, begin: int, at: int, end: int, nearest: int, k: int) -> None:
     """Find the windows of all values from begin to end, given V's."""
     # Each step moves a window or goes on to the next value, by arithmetic: no branch is guessed wrongly.
@@ -173,7 +173,7 @@ def _find_windows(row: ValuesAround, begin: int, at: int, end: int, nearest: int
         upper += one - moves
 
 
-@compiled
+@inlined
 def _find_k_distances(row: ValuesAround, begin: int, end: int, k: int) -> None:
     """Find the distance of each value from begin to end to its k-th neighbour."""
     values, k_distances, windows = row
@@ -183,7 +183,7 @@ def _find_k_distances(row: ValuesAround, begin: int, end: int, k: int) -> None:
         k_distances[index] = max(values[index] - values[start], values[start + reach] - values[index])
 
 
-@compiled
+@inlined
 def _reach_sum(window: Integers, k_distances: Integers, here: int) -> int:
     """Sum the reachability distances of all values in a window."""
     # Over slices from 0, in whole numbers whose order of addition is free, this becomes vector code.
@@ -272,8 +272,8 @@ def judge_prefixes(
         for side in range(2):
             _mark(bits[inner], lists.labels[side, inner], lists.lengths[side, inner], admitted[side])
         for choice in range(1 << bits[inner]):
-            lower = _take(admitted[0, choice], lists.values[0, inner], row.values, at, -1, 2 * k)
-            upper = _take(admitted[1, choice], lists.values[1, inner], row.values, at, 1, 2 * k)
+            lower = _take(admitted[0, choice], lists.values[0, inner], row.values, at, whole(-1), 2 * k)
+            upper = _take(admitted[1, choice], lists.values[1, inner], row.values, at, whole(1), 2 * k)
             verdicts[order.bases[prefix] | choice << shift] = _judge(
                 row, at - lower, at + upper, at, k, threshold
             )

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 
 
-@compiled
+@inlined
 def grow(metric: int, total: float, gap: float) -> float:
     """Add one column's gap to a sum: the only place that says what a distance is."""
     if metric == 0:
@@ -49,7 +49,7 @@ def split(rows: Floats, level: int, index: int) -> None:
     _select(rows, widest, start, end - 1, number * (2 * index + 1) >> (level + 1))
 
 
-@compiled
+@inlined
 def _select(rows: Floats, column: int, left: int, right: int, place: int) -> None:
     """Move rows until none before the place is above, and none after it below (Hoare)."""
     while left < right:
@@ -127,7 +127,7 @@ def _nearest(boxes: Floats, box: int, queries: Floats, query: int, metric: int) 
     return total
 
 
-@compiled
+@inlined
 def _farthest(boxes: Floats, box: int, queries: Floats, query: int, metric: int) -> float:
     """Return a point's sum to the farthest corner of a box: no row in it has a larger one."""
     columns = queries.shape[1]
@@ -138,7 +138,7 @@ def _farthest(boxes: Floats, box: int, queries: Floats, query: int, metric: int)
     return total
 
 
-@compiled
+@inlined
 def _count_leaf(
     rows: Floats, start: int, end: int, queries: Floats, query: int, metric: int, limit: float, sums: Floats
 ) -> int:
@@ -159,7 +159,7 @@ def _count_leaf(
     return found
 
 
-@compiled
+@inlined
 def _in_crowd(centres: Floats, room: Floats, queries: Floats, query: int, metric: int) -> bool:
     """Say whether a point is so near a crowd's centre that its ball holds the whole crowd."""
     for crowd in range(centres.shape[0]):
@@ -180,7 +180,7 @@ def _count_one(
     """Count the rows around a point, the nearest boxes first, until the stop."""
     number = rows.shape[0]
     total = 0
-    waiting = 1 if _nearest(boxes, 1, queries, query, metric) <= limit else 0
+    waiting = 1 if _nearest(boxes, whole(1), queries, query, metric) <= limit else 0
     stack[0] = 1
     while waiting > 0 and total < stop:
         waiting -= 1
@@ -207,12 +207,12 @@ def _count_one(
     return total
 
 
-@compiled
+@inlined
 def _count_copies(
     rows: Floats, boxes: Floats, depth: int, queries: Floats, query: int, stack: Integers, sums: Floats
 ) -> int:
     """Count the rows that equal a point in every column: those at Chebyshev distance 0."""
-    return _count_one(rows, boxes, depth, queries, query, 2, 0.0, rows.shape[0] + 1, stack, sums)
+    return _count_one(rows, boxes, depth, queries, query, whole(2), 0.0, rows.shape[0] + 1, stack, sums)
 
 
 @compiled

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 from anonymaly.noise import keyed
 from anonymaly.noise.geometric import Table
 from anonymaly.questions.score.kernels.shells import (
@@ -75,13 +75,13 @@ def _count(cells: Cells, arena: Arena, node: int) -> int:
     return records + _noise(cells, arena, node) if cells.keyed else records
 
 
-@compiled
+@inlined
 def slot_of(hashed: np.uint64, mask: np.uint64) -> np.uint64:
     """Return the slot where the search for a hash starts."""
     return (hashed ^ (hashed >> np.uint64(29))) & mask
 
 
-@compiled
+@inlined
 def _noise(cells: Cells, arena: Arena, node: int) -> int:
     """Return the noise of a cell, a function of the key and of its coordinates alone."""
     first = second = third = 0
@@ -118,7 +118,7 @@ def walk(
     return False, ran_out(tally, rule)
 
 
-@compiled
+@inlined
 def _measure(point: Floats, cells: Cells, rule: Rule, output: Integers) -> None:
     """Write the key of every counted cell: `key_of`, in a form that compilers make wide."""
     output[:] = 0
@@ -139,7 +139,7 @@ def scan(point: Floats, cells: Cells, rule: Rule, tally: Tally) -> float:
     last = -1
     # Counts are mostly enough after a shell or two, so each is searched for; cells are sorted after a few.
     for _ in range(PASSES):
-        nearest = BEYOND
+        nearest = whole(BEYOND)
         for row in range(len(keys)):
             if last < keys[row] < nearest:
                 nearest = keys[row]
@@ -155,11 +155,11 @@ def scan(point: Floats, cells: Cells, rule: Rule, tally: Tally) -> float:
     return _scan_sorted(last, cells, rule, tally)
 
 
-@compiled
+@inlined
 def _scan_sorted(last: int, cells: Cells, rule: Rule, tally: Tally) -> float:
     """Continue with the cells beyond a key, from a heap."""
     keys, heap = tally.keys, tally.heap
-    size = 0
+    size = whole(0)
     for row in range(len(keys)):
         if last < keys[row] <= rule.farthest:
             heap[size] = row
@@ -175,7 +175,7 @@ def _scan_sorted(last: int, cells: Cells, rule: Rule, tally: Tally) -> float:
         tally.whole[INSIDE] += cells.counts[row]
         size -= 1
         heap[0] = heap[size]
-        sift_down(heap, 0, size, keys)
+        sift_down(heap, whole(0), size, keys)
     return found(tally, rule) if is_enough(tally, rule) else ran_out(tally, rule)
 
 

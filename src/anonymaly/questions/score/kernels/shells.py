@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.questions.score.methods.lattice import APART_BITS, STEPS
 
 
@@ -45,7 +45,7 @@ def make_tally(cells: int) -> Tally:
     return Tally(np.zeros(4, np.int64), np.zeros(1), np.empty(cells, np.int64), np.empty(cells, np.int64))
 
 
-@compiled
+@inlined
 def _distance(tally: Tally, rule: Rule) -> float:
     """Return the distance of the present shell, in widths of the unit cube."""
     key = tally.whole[AT]
@@ -55,7 +55,7 @@ def _distance(tally: Tally, rule: Rule) -> float:
     )
 
 
-@compiled
+@inlined
 def reset(tally: Tally) -> None:
     """Begin a walk."""
     tally.whole[:] = 0
@@ -70,13 +70,13 @@ def open_shell(tally: Tally, key: int, rule: Rule) -> None:
     tally.whole[INSIDE], tally.whole[AT], tally.whole[OPEN] = 0, key, 1
 
 
-@compiled
+@inlined
 def is_new(tally: Tally, key: int) -> bool:
     """Say whether a cell begins a shell."""
     return tally.whole[OPEN] == 0 or tally.whole[AT] != key  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def is_enough(tally: Tally, rule: Rule) -> bool:
     """Say whether enough records have been met."""
     return tally.whole[OPEN] == 1 and tally.whole[BEFORE] + tally.whole[INSIDE] >= rule.neighbours  # type: ignore[no-any-return]

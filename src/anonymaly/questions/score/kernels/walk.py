@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers, Words64
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, flag, inlined, whole
 from anonymaly.questions.score.methods.lattice import APART_BITS, STEP_BITS, STEPS, Ranks
 
 SIZE, MADE = 0, 1  # what `state` holds: nodes in the heap, nodes made
@@ -60,7 +60,7 @@ def make_arena(multipliers: Words64, width: int, visits: int) -> Arena:
     )
 
 
-@compiled
+@inlined
 def sift_up(heap: Integers, size: int, cost: Integers) -> None:
     """Put the last of the heap in its place."""
     at = size - 1
@@ -91,7 +91,7 @@ def sift_down(heap: Integers, at: int, size: int, cost: Integers) -> None:
     heap[at] = node
 
 
-@compiled
+@inlined
 def key_of(place: int, own: int, cell: int, squared: bool) -> int:
     """Return an axis's part of the key: of a place in steps, in its own cell, and another cell."""
     steps, apart = abs(place - (cell << STEP_BITS) - STEPS // 2), abs(cell - own)
@@ -100,7 +100,7 @@ def key_of(place: int, own: int, cell: int, squared: bool) -> int:
     return (steps << APART_BITS) + apart
 
 
-@compiled
+@inlined
 def rank_axis(position: float, squared: bool, steps: Integers, order: Integers) -> None:
     """Rank the cells of one axis by key, seen from a position between 0 and 1."""
     width = len(order)
@@ -152,16 +152,16 @@ def advance(arena: Arena) -> int:
     size -= 1
     if size > 0:
         arena.heap[0] = arena.heap[size]
-        sift_down(arena.heap, 0, size, arena.cost)
+        sift_down(arena.heap, whole(0), size, arena.cost)
     arena.state[SIZE] = size
     place = arena.place[node]
-    rank = arena.ranks[node, place] if place >= 0 else 0
+    rank = whole(arena.ranks[node, place]) if place >= 0 else whole(0)
     if place >= 0 and rank + 1 < arena.order.shape[1]:
-        _add(arena, node, place, rank + 1, False)
+        _add(arena, node, place, rank + 1, flag(False))
     if place + 1 < len(arena.axes):
-        _add(arena, node, place + 1, 1, False)
+        _add(arena, node, place + 1, whole(1), flag(False))
         if rank == 1:
-            _add(arena, node, place + 1, 1, True)
+            _add(arena, node, place + 1, whole(1), flag(True))
     return node  # type: ignore[no-any-return]
 
 
@@ -181,7 +181,7 @@ def _add(arena: Arena, parent: int, place: int, rank: int, shifted: bool) -> Non
     sift_up(arena.heap, arena.state[SIZE], arena.cost)
 
 
-@compiled
+@inlined
 def _change(arena: Arena, node: int, place: int, rank: int) -> None:
     axis, old = arena.axes[place], arena.ranks[node, place]
     arena.cost[node] += arena.steps[axis, rank] - arena.steps[axis, old]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anonymaly.core.arrays import Floats, Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.questions.share_histogram.kernels.pieces import BEGIN, END, LEFT, RIGHT
 from anonymaly.questions.share_histogram.kernels.windows import Numbers
 
@@ -32,7 +32,7 @@ def _begin(tables: Tables, first: int, second: int, third: int) -> int:
     return one[first, BEGIN] * across * deep + wide * row  # type: ignore[no-any-return]
 
 
-@compiled
+@inlined
 def _size(tables: Tables, first: int, second: int, third: int) -> int:
     one, two, three = tables
     size = (one[first, END] - one[first, BEGIN]) * (two[second, END] - two[second, BEGIN])
@@ -65,7 +65,7 @@ def merge(numbers: Numbers, merged: Numbers, tables: Tables, rows: Integers, axi
                 _merge_two(numbers, merged, place, place + size, other, other + more, to)
 
 
-@compiled
+@inlined
 def _merge_two(
     numbers: Numbers, merged: Numbers, place: int, end: int, other: int, last: int, to: int
 ) -> None:
@@ -86,7 +86,7 @@ def _merge_two(
         to += 1
 
 
-@compiled
+@inlined
 def _apart(ordered: Numbers, place: int, size: int) -> Any:
     """Return how far numbers in order are from their median, together."""
     apart = ordered[place] - ordered[place]  # a zero of the numbers' own type

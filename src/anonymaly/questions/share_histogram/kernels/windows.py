@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined
 from anonymaly.questions.share_histogram.methods.rates import window_sizes
 
 Numbers = npt.NDArray[Any]
@@ -39,7 +39,7 @@ def deviations(numbers: Numbers) -> tuple[Numbers, Numbers]:
     return sums, medians
 
 
-@compiled
+@inlined
 def _add(counts: Integers, totals: Numbers, rank: int, sign: int, number: Any) -> None:
     place = rank + 1
     while place < len(counts):

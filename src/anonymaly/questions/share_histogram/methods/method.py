@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.core.rate import Adjacency, noise_rate
 from anonymaly.errors import InputError
-from anonymaly.noise.checks import read_integers
+from anonymaly.noise.array_checks import read_integers
 from anonymaly.questions.share_histogram.methods.rates import Rates
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymaly.core.arrays import Integers
-from anonymaly.core.compiled import compiled
+from anonymaly.core.compiled import compiled, inlined, whole
 from anonymaly.core.progress import tell
 from anonymaly.core.threads import in_threads, worker_threads
 from anonymaly.questions.explain.everyone.axes import GroupAxis
@@ -79,7 +79,7 @@ def add_row(
             changed[place] -= row[place]
 
 
-@compiled
+@inlined
 def take_step(
     level: int, step: int, table: npt.NDArray[Any], levels: Levels, buffer: npt.NDArray[Any]
 ) -> None:
@@ -111,9 +111,9 @@ def enter(
     for code in range(len(net)):
         if net[code] > 0:
             if level == 0:
-                add_row(buffer, place, table, code * length, length, 1)
+                add_row(buffer, place, table, code * length, length, whole(1))
             else:
-                add_row(buffer, place, buffer, levels.places[level - 1] + code * length, length, 1)
+                add_row(buffer, place, buffer, levels.places[level - 1] + code * length, length, whole(1))
 
 
 @compiled

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.pictures.charts import Row, series_colours, styled, titled
+from anonymaly.pictures.vega.charts import Row, series_colours, styled, titled
 
 SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one

@@ -8,7 +8,7 @@ from io import StringIO
 
 import altair as alt
 
-from anonymaly.pictures.charts import INK, OTHERS, OURS, PAPER, WIDTH, Row, styled, titled
+from anonymaly.pictures.vega.charts import INK, OTHERS, OURS, PAPER, WIDTH, Row, styled, titled
 
 LINE = 17  # the height of a bar and its gap
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.charts import INK, Row, series_colours, styled, titled
+from anonymaly.pictures.vega.charts import INK, Row, series_colours, styled, titled
 
 
 def levels(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.charts import OURS, PAPER, Row, styled, titled
+from anonymaly.pictures.vega.charts import OURS, PAPER, Row, styled, titled
 
 KINDS = {
     "ordinary": "#b9b9b9",

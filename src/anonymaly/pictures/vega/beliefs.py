@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.charts import INK, OURS, PAPER, WIDTH, Row, styled, titled
+from anonymaly.pictures.vega.charts import INK, OURS, PAPER, WIDTH, Row, styled, titled
 
 
 def beliefs(rows: Sequence[Row], *, title: str, subtitle: str, label: str, before: float) -> alt.LayerChart:
