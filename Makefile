@@ -10,14 +10,14 @@ QUICK := $(addprefix tests/,system core declare promise ask contract)
 LIGHT := audit broker client estimators postgres report server stream
 CHECKED := src studies tests benchmarks examples docs
 
-.PHONY: demo serve quick test test-plain test-spark test-browser lint types imports check docs tables snapshots lock bench reproduce clean
+.PHONY: demo serve quick test test-plain test-spark test-browser lint types imports check docs tables notebooks pictures snapshots lock bench reproduce clean
 
 demo: .venv/.run
 	$(BIN)/anonymaly demo
 
-# The console in a browser, on the built-in tables.
+# The console in a browser, on the built-in tables; PORT=9000 if another listens at its usual port.
 serve: .venv/.run
-	$(BIN)/anonymaly demo --serve
+	$(BIN)/anonymaly demo --serve $(addprefix --port ,$(PORT))
 
 # The core in about a minute: what every change meets first.
 quick: .venv/.dev
@@ -32,7 +32,7 @@ test-plain: .venv/.dev
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not spark and not chromium"
 
 test-browser: .venv/.dev
-	$(BIN)/pytest -m chromium tests/server
+	$(BIN)/pytest -m chromium tests/server tests/docs
 
 test-spark: .venv/.dev
 	$(BIN)/pytest -m spark
@@ -50,16 +50,27 @@ imports: .venv/.dev
 	$(BIN)/lint-imports
 
 docs: .venv/.dev
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # What is written from the source: the page of the command line, the tables of fields and of question folders,
-# the document of the HTTP interface.
+# the document of the HTTP interface, JSON schemas, drawings, the results of the studies, the README's picture.
 tables: .venv/.dev
 	$(BIN)/python docs/command_line.py
 	$(BIN)/python docs/question_fields.py
 	$(BIN)/python docs/choosing.py
 	$(BIN)/python docs/openapi.py
+	PYTHONPATH=. $(BIN)/python docs/results.py
+	$(BIN)/python docs/readme_picture.py
+	$(BIN)/python docs/schemas.py
+	$(BIN)/python docs/drawings.py
 	RENEW_TABLES=1 $(BIN)/pytest -q tests/system/test_question_folders.py
+
+# The tutorials, run anew; and what the gallery shows.
+notebooks: .venv/.dev
+	$(BIN)/python docs/notebooks.py
+
+pictures: .venv/.dev
+	$(BIN)/python docs/gallery.py
 
 snapshots: .venv/.dev
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/engine -k snapshots
@@ -70,7 +81,8 @@ bench: .venv/.dev
 	  echo "$$name"; $(BIN)/python -W ignore $$name --json > benchmarks/results/$$(basename $$name .py).json || exit 1; \
 	done
 
-# make reproduce PAPER=pcor DATA=DIR; without PAPER it lists the papers. OPTIONS are the paper's own settings.
+# make reproduce DATA=DIR: all papers, and one report. PAPER=pcor: one of them, with its own settings as OPTIONS.
+# OPTIONS=--quick repeats things less often; OPTIONS=--list names the papers, their files and times.
 reproduce: .venv/.dev
 	$(BIN)/python -m studies $(PAPER) $(if $(DATA),--data $(DATA)) $(OPTIONS)
 

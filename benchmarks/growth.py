@@ -423,7 +423,7 @@ def picture(found: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw the seconds over the rows, with both axes by powers of ten."""
     import altair as alt  # noqa: PLC0415
 
-    from anonymaly.pictures.charts import OURS  # noqa: PLC0415
+    from anonymaly.pictures.vega.charts import OURS  # noqa: PLC0415
 
     rows = [
         {

@@ -37,7 +37,7 @@ def reference() -> str:
             if parameter.param_type_name == "argument"
         )
         lines = [
-            f"## anonymaly {name} {usage}".rstrip(),
+            f"## anonymaly {name} {usage}".rstrip().replace("[", "\\["),  # else a link, to Markdown
             "",
             (command.help or "").strip(),
             "",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the table of a question's fields into its page; ``--check`` says whether the tables are current.
+"""Write tables of fields into the pages of questions and of the YAML file; ``--check``: are they current?
 
 A page asks for a table by two comments, ``<!-- fields of score -->`` and ``<!-- end -->``; what stands
-between them is replaced.
+between them is replaced. Besides questions there are the parts of a YAML file, by their ``type``.
 """
 
 from __future__ import annotations
@@ -13,26 +13,39 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+import anonymaly as am
 from anonymaly.ask.catalogue import load
 
-PAGES = Path(__file__).parent / "questions"
-PLACE = re.compile(r"(?<=^<!-- fields of )([a-z-]+)( -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+FOLDER = Path(__file__).parent
+PAGES = [*sorted((FOLDER / "questions").glob("*.md")), FOLDER / "reference" / "yaml.md"]
+PARTS = {
+    "manifest": am.Manifest,
+    "reading": am.Reading,
+    "interval": am.Interval,
+    "categories": am.Categories,
+    "timestamps": am.Timestamps,
+    "policy": am.Policy,
+    "anomaly_model": am.AnomalyModel,
+    "same_contexts": am.SameContexts,
+}
+PLACE = re.compile(r"(?<=^<!-- fields of )([a-z_-]+)( -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 
 
-def table(question: str) -> str:
-    """Return a question's fields with their defaults and descriptions, epsilon last as in the docstring."""
-    fields = load(question).model_fields
+def table(name: str) -> str:
+    """Return the fields of a question or part with defaults and descriptions, epsilon last."""
+    fields = (PARTS.get(name) or load(name)).model_fields
     lines = ["| field | default | |", "|---|---|---|"]
-    for name in sorted(fields, key=lambda name: name == "epsilon"):
-        described = (fields[name].description or "").replace("|", "\\|")
-        lines.append(f"| `{name}` | {_default(fields[name])} | {described} |")
+    for field in sorted(fields, key=lambda field: field == "epsilon"):
+        described = " ".join((fields[field].description or "").split())
+        described = described.replace("|", "\\|").replace("<", "&lt;")
+        lines.append(f"| `{field}` | {_default(fields[field])} | {described} |")
     return "\n".join(lines) + "\n"
 
 
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    return "" if field.default in (None, ()) else f"`{field.default}`"
+    return "" if field.default in (None, (), {}) or field.default_factory else f"`{field.default}`"
 
 
 def with_tables(text: str) -> str:
@@ -41,10 +54,10 @@ def with_tables(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in sorted(PAGES.glob("*.md")):
+    for page in PAGES:
         text = page.read_text("utf-8")
         if with_tables(text) == text:
             continue
         if "--check" in sys.argv:
-            sys.exit(f"docs/questions/{page.name} is not current; run: python docs/question_fields.py")
+            sys.exit(f"docs/{page.relative_to(FOLDER)} is not current; run: python docs/question_fields.py")
         page.write_text(with_tables(text), "utf-8")

@@ -25,13 +25,13 @@ def test_an_answer_is_charged_stored_and_explains_itself(
 ) -> None:
     curator = open_curator(adjacency=adjacency)
     answer = curator.ask(example.query)
-    assert answer.charged == example.query.cost
+    assert answer.charged_nano == example.query.cost
     assert curator.spent == pytest.approx(float(example.query.epsilon))
     text = str(answer)
     for part in ("expected error", "noise", "charged", "remaining", "protected", "not protected"):
         assert part in text
     assert answer.guarantee.relation.protects() in text
-    assert "<table>" in answer._repr_html_()
+    assert "<table" in answer._repr_html_()
     assert json.dumps(answer.to_dict())
 
 
@@ -55,7 +55,7 @@ def test_a_repeat_is_a_new_draw_at_a_new_charge(
 ) -> None:
     curator = open_curator()
     first, fresh = curator.ask(example.query), curator.ask(example.query, repeat=1)
-    assert fresh.charged == example.query.cost
+    assert fresh.charged_nano == example.query.cost
     assert fresh.number != first.number
     assert curator.spent == pytest.approx(2 * float(example.query.epsilon))
 

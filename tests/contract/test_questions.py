@@ -62,7 +62,7 @@ def test_a_preview_reads_no_rows_and_spends_nothing(
     monkeypatch.setattr(Dataset, "check", forbidden)
     preview = curator.preview(example.query)
     assert curator.spent == 0
-    assert preview.guarantee.nano == preview.query.cost == preview.cost
+    assert preview.guarantee.nano == preview.query.cost == preview.cost_nano
     assert str(preview.query.describe()) in str(preview)
 
 

@@ -21,20 +21,32 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "institution.md").read_text("utf-8")
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-FILES = {
-    name: "".join(line[4:] + "\n" for line in text.splitlines())
-    for name, text in re.findall(r"^    cat > (\S+) <<'YAML'\n(.*?)^    YAML$", PAGE, re.M | re.S)
+WRITTEN = re.findall(r"^    cat >>? (\S+) <<'YAML'\n(.*?)^    YAML$", PAGE, re.M | re.S)
+FILES = {  # what is added later stands at the end
+    name: "".join(line[4:] + "\n" for other, text in WRITTEN if other == name for line in text.splitlines())
+    for name, _ in WRITTEN
 }
 
 
 def test_the_files_that_the_page_writes_are_read(tmp_path: Path) -> None:
     assert len(FILES) == 3
+    assert len(WRITTEN) == 5
+    (tmp_path / "client-secret").write_text("of the provider", "utf-8")
+    (tmp_path / "client-secret").chmod(0o600)
     for name, text in FILES.items():
         path = tmp_path / Path(name).name
         path.write_text(text, "utf-8")
         if path.name == "server.yaml":
             settings = ServerSettings.load(tmp_path)
             assert settings.outbox == "/srv/anonymaly/outbox"
+            assert settings.login is not None
+            if "/web/" in name:
+                back = settings.login.for_web(tmp_path).callback
+                assert f"`{back}`" in PAGE
+                assert not settings.login.people.names  # for workers alone
+            else:
+                assert settings.login.for_workers().people.names
+                assert (settings.login.client_secret, settings.login.client_secret_file) == (None, None)
             path.unlink()
         else:
             manifest = Manifest.load(path)
@@ -44,8 +56,11 @@ def test_the_files_that_the_page_writes_are_read(tmp_path: Path) -> None:
 
 def options(command: str) -> set[str]:
     program = typer.main.get_command(app)
+    command, _, inner = command.partition(" ")
     with program.make_context("anonymaly", [command, "--help"], resilient_parsing=True) as context:
         found = program.get_command(context, command)  # type: ignore[attr-defined]
+    if inner:
+        found = found.commands[inner]
     while hasattr(found, "commands") and command in found.commands:
         found = found.commands[command]
     return {name for item in found.params for name in item.opts}
@@ -53,16 +68,22 @@ def options(command: str) -> set[str]:
 
 def commands(text: str) -> list[tuple[str, set[str]]]:
     """Return each command with its options."""
-    found = re.findall(r"bin/anonymaly (\w+)([^|\n]*)", text)
-    return [(command, set(re.findall(r"(?<= )--[a-z-]+", rest))) for command, rest in found]
+    found = re.findall(r"bin/anonymaly (stream )?([\w%]+)([^|\n]*)", text)
+    return [
+        (f"{group}{command}".replace("%i", "detector"), set(re.findall(r"(?<= )--[a-z-]+", rest)))
+        for group, command, rest in found
+    ]
 
 
-@pytest.mark.parametrize("place", [*UNITS, ROOT / "docs" / "institution.md"], ids=lambda path: path.name)
+PAGES = [ROOT / "docs" / name for name in ("institution.md", "operation.md")]
+
+
+@pytest.mark.parametrize("place", [*UNITS, *PAGES], ids=lambda path: path.name)
 def test_every_command_and_option_is_there(place: Path) -> None:
     found = commands(place.read_text("utf-8"))
     assert found
     for command, given in found:
-        if command in ("serve", "backup", "ledger", "check", "count"):
+        if command in ("serve", "backup", "ledger", "check", "count") or command.startswith("stream "):
             assert given <= options(command), command
         else:
             assert command == "owner"

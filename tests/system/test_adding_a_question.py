@@ -23,9 +23,20 @@ FILES = (
     "tests/warm.py",
 )
 USE = """\
+from typing import Any, assert_type
+
 import anonymaly as am
 
 query: am.Query = am.Proportion(where="age >= 65", epsilon=0.1)
+
+
+def values_have_types(curator: am.Curator, query: am.Query) -> None:
+    assert_type(curator.ask(am.Count(epsilon=1)).value, int)
+    assert_type(curator.ask(am.Count(where=["age < 60"], epsilon=1)).value, list[int])
+    assert_type(curator.ask(am.Score(columns=["age"], epsilon=1)).value, am.Model)
+    assert_type(curator.rehearse(am.ShareSample(policy="p", columns=["age"], epsilon=1)).value, am.Table)
+    assert_type(curator.ask(query).value, Any)
+    assert_type(curator.answers()[0].remaining, float | None)
 """
 
 

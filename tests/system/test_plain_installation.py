@@ -51,7 +51,7 @@ attempt("grubbs", lambda: curator.ask(grubbs).charged)
 attempt("GridKNN", lambda: am.GridKNN)
 attempt("search_cost", lambda: am.search_cost)
 attempt("estimators", load("anonymaly.estimators.grid_knn"))
-attempt("pictures", load("anonymaly.pictures.charts"))
+attempt("pictures", load("anonymaly.pictures.vega.charts"))
 attempt("audit", load("anonymaly.audit.fit"))
 attempt("programs", load("anonymaly.stream.programs"))
 attempt("source", lambda: Dataset("postgresql://u@host/d", table="t", name="patients", columns=columns))
@@ -131,7 +131,7 @@ def test_questions_are_answered_and_each_missing_extra_is_named(run: Run) -> Non
         name: f"ExtraMissing: {text} not installed. Run: pip install 'anonymaly[{extra}]'"
         for name, (text, extra) in needs.items()
     }
-    assert found["said"] == {"count": "1000000000", "grubbs": "1000000000", "radius": "True", **sentences}
+    assert found["said"] == {"count": "1.0", "grubbs": "1.0", "radius": "True", **sentences}
     assert found["missing"] == ["GridKNN", "MarginalHistograms", "PrivateKFold", "search_cost"]
     assert found["heavy"] == []
 
@@ -149,7 +149,7 @@ def test_help_names_every_command(run: Run) -> None:
     ("arguments", "extra"),
     [
         (["stream", "init", "rooms"], "stream"),
-        (["stream", "demo"], "stream"),
+        (["stream", "demo"], "broker"),
         (["inspect", "privacy-map", "people.yaml", "--model", "rare", "--pictures", "maps"], "report"),
     ],
 )
