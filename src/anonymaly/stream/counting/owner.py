@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from anonymaly.core.arrays import Booleans
-from anonymaly.stream.counting.counter import read_sensors
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictShares, WindowState
+from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import DeclarationChanged, InputError
-from anonymaly.stream.counting.counter import read_sensors
 from anonymaly.stream.counting.declaration import CountingDeclaration
+from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
 from anonymaly.stream.programs.keys import key_content, public_text
 from anonymaly.stream.programs.pool_setup import pool_config_text

@@ -12,10 +12,11 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError
-from anonymaly.stream.counting.counter import PoolCounter, read_sensors
+from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
+from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.config import (
     ADVICE,

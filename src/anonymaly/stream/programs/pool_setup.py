@@ -15,9 +15,9 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
 from anonymaly.stream.counting.check import CHECK_KEY_BYTES
-from anonymaly.stream.counting.counter import read_sensors
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.programs.certificates import CERTIFICATE
 from anonymaly.stream.programs.client import Version
 from anonymaly.stream.programs.keys import key_content, public_text
