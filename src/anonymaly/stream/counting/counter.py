@@ -120,8 +120,11 @@ class PoolCounter(WindowSteps):
     def _answer_late(self, message: Message) -> list[Message]:
         """Tell a counter that waits for a window that was passed over here that this one holds nothing.
 
-        Where the window was not passed over, the other has this counter's list: it then ignores this one.
+        Where the window was not passed over, the other has this counter's list: it then ignores this one. Who
+        holds nothing itself waits for nobody, and an answer to it would be answered for ever.
         """
+        if not isinstance(message, HeldList) or not message.members.any():
+            return []
         nothing = HeldList(
             self.declaration.pool,
             message.window,
@@ -130,8 +133,7 @@ class PoolCounter(WindowSteps):
             np.zeros(len(self.sensors), np.bool_),
             (),
         )
-        wanted = isinstance(message, HeldList) and not self._journal.is_waiting(nothing)
-        return [nothing] if wanted else []
+        return [] if self._journal.is_waiting(nothing) else [nothing]
 
     def _advance(self) -> list[Message]:
         """Do every step that can be done."""
