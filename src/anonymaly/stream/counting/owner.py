@@ -16,7 +16,7 @@ from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.owner import check_given_up, check_reason
+from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.windows import LAST_WINDOW
 
@@ -96,6 +96,10 @@ class PoolOwner(Party):
                     self._names(message.faults),
                     self._names(message.lies),
                 )
+
+    def alarms(self, after: int = 0) -> list[AlarmEntry]:
+        """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""
+        return alarms_of(self._journal, after)
 
     def skip(self, last: int, *, reason: str) -> list[Outgoing]:
         """Give up all windows up to the last: those without a verdict get one that says so.

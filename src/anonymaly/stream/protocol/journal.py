@@ -186,6 +186,7 @@ class Journal(JournalFile):
     def forget_until(self, window: int) -> None:
         """Forget the parts of a window, and of all before it, whatever sensor they are of."""
         self.execute("DELETE FROM parts WHERE window <= ?", (window,))
+        self._finished += 1
 
     def forget(self, sensor: str, window: int) -> None:
         """Forget the parts of one window."""
