@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import DeclarationChanged, InputError
-from anonymaly.stream.counting.counter import read_sensors
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
 from anonymaly.stream.programs.keys import key_content, public_text
@@ -39,6 +38,7 @@ from anonymaly.stream.programs.setup import (
 )
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.sensor import Sensor
 
 

@@ -12,7 +12,7 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError
-from anonymaly.stream.counting.counter import PoolCounter, read_sensors
+from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
@@ -30,6 +30,7 @@ from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.sensor import Sensor
 
 PoolRole = Literal["sensor", "counter-1", "counter-2", "owner"]

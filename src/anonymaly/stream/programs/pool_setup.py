@@ -15,7 +15,6 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise
 from anonymaly.stream.counting.check import CHECK_KEY_BYTES
-from anonymaly.stream.counting.counter import read_sensors
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.programs.certificates import CERTIFICATE
@@ -36,6 +35,7 @@ from anonymaly.stream.programs.setup import (
     random_text,
     write_files,
 )
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.windows import PooledWindows
 
 CHECK_KEY = "check.key"

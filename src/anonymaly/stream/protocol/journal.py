@@ -93,11 +93,7 @@ class Journal(JournalFile):
         """Forget the parts of windows, the last one's too, and remember that they are done."""
         key = (sensor, first, last)
         self.execute("DELETE FROM parts WHERE sensor = ? AND window BETWEEN ? AND ?", key)
-        # See `versions`: enough to find a copied sensor, too little to find out what a batch was.
-        self.execute(
-            "UPDATE versions SET digest = substr(digest, 1, 1) WHERE sensor = ? AND window BETWEEN ? AND ?",
-            key,
-        )
+        self.shorten_versions(sensor, first, last)
         floor = self.floor(sensor)
         if first <= floor:
             floor = max(floor, last + 1)
@@ -109,6 +105,14 @@ class Journal(JournalFile):
             floor += 1
         self.execute("INSERT OR REPLACE INTO floors VALUES (?, ?)", (sensor, floor))
         self._finished += 1
+
+    def shorten_versions(self, sensor: str, first: int, last: int) -> None:
+        """Keep one byte of what is known of a sensor's batches, for windows that are finished."""
+        # See `versions`: enough to find a copied sensor, too little to find out what a batch was.
+        self.execute(
+            "UPDATE versions SET digest = substr(digest, 1, 1) WHERE sensor = ? AND window BETWEEN ? AND ?",
+            (sensor, first, last),
+        )
 
     def add(self, message: Message) -> bool:
         """Keep a part of a window; return False if it was there already, and leave that one."""
@@ -131,6 +135,12 @@ class Journal(JournalFile):
         query = f"SELECT body FROM parts WHERE {_THIS} ORDER BY sequence"  # noqa: S608
         rows = self.execute(query, (sensor, window, kind.code)).fetchall()
         return [part for (body,) in rows if isinstance(part := read_message(body), kind)]
+
+    def first(self, sensor: str, kind: type[Message]) -> int | None:
+        """Return the first window of which there is a part of a kind."""
+        query = "SELECT MIN(window) FROM parts WHERE sensor = ? AND code = ?"
+        row = self.execute(query, (sensor, kind.code)).fetchone()
+        return None if row[0] is None else int(row[0])
 
     def add_alarm(self, sensor: str, window: int, reporter: str, reason: int) -> int | None:
         """Keep an alarm; return its number, or None if it was there already."""
