@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anonymaly.errors import InputError
-from anonymaly.stream import Counter, CountingDeclaration, Outgoing, Party, PoolOwner
+from anonymaly.stream import Counter, CountingDeclaration, LocalTransport, Outgoing, Party, PoolOwner
 from anonymaly.stream.counting.messages import (
     Commitment,
     Contribution,
@@ -29,6 +29,7 @@ from tests.stream.counting.pool import (
     NAMES,
     POOL,
     WINDOWS,
+    Given,
     counters,
     owner,
     transport,
@@ -203,6 +204,24 @@ def test_whatever_is_killed_lost_doubled_and_reordered_each_window_has_one_verdi
     assert several <= {"HeldList", "MessageReceipt"}
     for party in parties.values():
         party.close()
+
+
+def test_a_list_that_comes_again_after_the_end_is_answered_once_and_not_for_ever(tmp_path: Path) -> None:
+    judging, both = owner(tmp_path), counters(tmp_path)
+    lists: list[Message] = []
+    carried = LocalTransport(
+        [*both, judging, *cast("list[Party]", list(map(Given, NAMES)))],
+        lambda message: lists.append(message) if isinstance(message, HeldList) else None,
+    )
+    carried.carry(window(0, usual()))
+    again = lists[0]
+    waiting, handed_over = [Outgoing(again.recipient, again)], 0
+    while waiting and handed_over < 100:
+        item = waiting.pop(0)
+        handed_over += 1
+        waiting += carried.parties[item.recipient].handle(item.message)
+    assert handed_over == 4  # the list, its receipt, an empty one, and the receipt of that
+    assert all(counter.waiting == 0 for counter in both)
 
 
 def test_a_restarted_counter_sums_up_the_same_list_without_its_memory(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from anonymaly.core.epsilon import NANO
 from anonymaly.declare.domain import Interval
 from anonymaly.noise import Noise, two_sided_geometric_mass
 from anonymaly.stream.counting.contribution import contribute
-from anonymaly.stream.counting.counter import PoolCounter, Waits
+from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import (
     Commitment,
@@ -37,12 +37,13 @@ from anonymaly.stream.counting.messages import (
     Opening,
     SecondRound,
     VerdictShares,
-    WindowState,
 )
 from anonymaly.stream.counting.point_function import Expansion
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.counting.steps import Waits
 from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.windows import PooledWindows
 
 COUNTING_LAYERS: tuple[Layer, ...] = ("bound", "fit", "ledger", "replay")

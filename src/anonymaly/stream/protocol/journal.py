@@ -93,7 +93,11 @@ class Journal(JournalFile):
         """Forget the parts of windows, the last one's too, and remember that they are done."""
         key = (sensor, first, last)
         self.execute("DELETE FROM parts WHERE sensor = ? AND window BETWEEN ? AND ?", key)
-        self.shorten_versions(sensor, first, last)
+        # See `versions`: enough to find a copied sensor, too little to find out what a batch was.
+        self.execute(
+            "UPDATE versions SET digest = substr(digest, 1, 1) WHERE sensor = ? AND window BETWEEN ? AND ?",
+            key,
+        )
         floor = self.floor(sensor)
         if first <= floor:
             floor = max(floor, last + 1)
@@ -105,14 +109,6 @@ class Journal(JournalFile):
             floor += 1
         self.execute("INSERT OR REPLACE INTO floors VALUES (?, ?)", (sensor, floor))
         self._finished += 1
-
-    def shorten_versions(self, sensor: str, first: int, last: int) -> None:
-        """Keep one byte of what is known of a sensor's batches, for windows that are finished."""
-        # See `versions`: enough to find a copied sensor, too little to find out what a batch was.
-        self.execute(
-            "UPDATE versions SET digest = substr(digest, 1, 1) WHERE sensor = ? AND window BETWEEN ? AND ?",
-            (sensor, first, last),
-        )
 
     def add(self, message: Message) -> bool:
         """Keep a part of a window; return False if it was there already, and leave that one."""
@@ -196,6 +192,7 @@ class Journal(JournalFile):
     def forget_until(self, window: int) -> None:
         """Forget the parts of a window, and of all before it, whatever sensor they are of."""
         self.execute("DELETE FROM parts WHERE window <= ?", (window,))
+        self._finished += 1
 
     def forget(self, sensor: str, window: int) -> None:
         """Forget the parts of one window."""

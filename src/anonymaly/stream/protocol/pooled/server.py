@@ -82,8 +82,6 @@ class PooledServer(Party):
         """Take a message in and return what to send."""
         self._recall()
         made = super().handle(message)
-        if isinstance(message, self.share) and message.window < self.floor:
-            self._journal.shorten_versions(message.sensor, message.window, message.window)
         self._is_sure = True
         return made
 
@@ -184,8 +182,6 @@ class PooledServer(Party):
 
     def _finish(self, window: int) -> None:
         """Forget a window and all before it; nothing of them stays."""
-        for name in self.sensors:
-            self._journal.shorten_versions(name, self.floor, window)
         self._journal.forget_until(window)
         self._journal.note("floor", str(window + 1))
         self._open.forget_until(window)
