@@ -14,13 +14,13 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.counting.promise import DAY, CountingPromise
+from anonymaly.stream.counting.promise import CountingPromise
 from anonymaly.stream.counting.usual import least_together
 from anonymaly.stream.programs.config import ADVICE
 from anonymaly.stream.programs.pool_setup import example_pool, set_up_pool
 from anonymaly.stream.programs.setup import example_declaration, is_local, set_up
 from anonymaly.stream.protocol.declaration import StreamDeclaration
-from anonymaly.stream.protocol.promise import StreamPromise
+from anonymaly.stream.protocol.promise import DAY, StreamPromise
 
 EXAMPLE_WINDOWS = 100  # how many the example budget is enough for
 

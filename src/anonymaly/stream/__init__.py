@@ -2,8 +2,8 @@
 """Which readings are faults, without seeing the readings? Two servers find out together, and see none.
 
 ``counting`` pools the readings of many sensors: both servers count in secret what is usual. ``protocol``
-holds what both protocols share, and ``correction``, which perturbs the readings of each sensor by itself.
-``programs`` run the parties over MQTT.
+holds what both protocols share, and ``correction``, which perturbs readings and judges windows of one sensor,
+or of many (``protocol.pooled``). ``programs`` run the parties over MQTT.
 """
 
 from anonymaly.stream.counting.counter import PoolCounter
@@ -17,6 +17,11 @@ from anonymaly.stream.protocol.local import LocalTransport
 from anonymaly.stream.protocol.messages import Message, read_message
 from anonymaly.stream.protocol.owner import Judgement, Owner
 from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.pooled.corrector import PooledCorrector
+from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
+from anonymaly.stream.protocol.pooled.detector import PooledDetector
+from anonymaly.stream.protocol.pooled.owner import PooledJudgement, PooledOwner
+from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.sensor import Sensor
 from anonymaly.stream.protocol.suggest import suggest
 from anonymaly.stream.protocol.windows import PooledWindows
@@ -44,6 +49,12 @@ __all__ = [
     "PoolCounter",
     "PoolJudgement",
     "PoolOwner",
+    "PooledCorrector",
+    "PooledDeclaration",
+    "PooledDetector",
+    "PooledJudgement",
+    "PooledOwner",
+    "PooledSensor",
     "PooledWindows",
     "Sensor",
     "StreamDeclaration",

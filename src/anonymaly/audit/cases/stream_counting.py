@@ -37,13 +37,13 @@ from anonymaly.stream.counting.messages import (
     Opening,
     SecondRound,
     VerdictShares,
-    WindowState,
 )
 from anonymaly.stream.counting.point_function import Expansion
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.counting.steps import Waits
 from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.windows import PooledWindows
 
 COUNTING_LAYERS: tuple[Layer, ...] = ("bound", "fit", "ledger", "replay")

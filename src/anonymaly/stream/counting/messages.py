@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -31,27 +30,23 @@ from anonymaly.stream.counting.point_function import (
     levels_of,
 )
 from anonymaly.stream.counting.prime_field import PRIME
-from anonymaly.stream.protocol.encoding import Fields, Layout, Sets, refused, take
+from anonymaly.stream.protocol.encoding import (
+    Digest,
+    Digests,
+    Fields,
+    Layout,
+    Sets,
+    refused,
+    take,
+)
 from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.pool import State, WindowState
 
 COUNTERS = ("counter-1", "counter-2")
-DIGEST_BYTES = 32
 _PART = struct.Struct("<B")
 _COUNT = struct.Struct("<I")
 _KEY = struct.Struct(f"<BBq{NONCE_BYTES}s")
 _LEVEL = SEED_BYTES + 1  # the correction of a child's bits, and one byte with those of both marks
-
-
-class WindowState(IntEnum):
-    """How a window ended at a counter."""
-
-    JUDGED = 1
-    TOO_FEW = 2
-    NOTHING_USUAL = 3
-    NOT_PLAUSIBLE = 4
-    NOT_AGREED = 5
-    NOT_COUNTED = 6
-    GIVEN_UP = 7
 
 
 class _Part(Layout):
@@ -63,47 +58,6 @@ class _Part(Layout):
     def read(self, data: bytes) -> tuple[Fields, bytes]:
         head, rest = take(data, _PART.size)
         return {"part": _read_part(head[0])}, rest
-
-
-class _State(Layout):
-    """``state``: how a window ended."""
-
-    def write(self, message: Any) -> bytes:
-        return _PART.pack(message.state)
-
-    def read(self, data: bytes) -> tuple[Fields, bytes]:
-        head, rest = take(data, _PART.size)
-        if head[0] not in set(WindowState):
-            raise refused("has an unknown state")
-        return {"state": WindowState(head[0])}, rest
-
-
-class _Digest(Layout):
-    """32 bytes."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def write(self, message: Any) -> bytes:
-        return bytes(getattr(message, self.name))
-
-    def read(self, data: bytes) -> tuple[Fields, bytes]:
-        head, rest = take(data, DIGEST_BYTES)
-        return {self.name: head}, rest
-
-
-class _Digests(Layout):
-    """A row of digests."""
-
-    def write(self, message: Any) -> bytes:
-        return _COUNT.pack(len(message.digests)) + b"".join(message.digests)
-
-    def read(self, data: bytes) -> tuple[Fields, bytes]:
-        head, rest = take(data, _COUNT.size)
-        (count,) = _COUNT.unpack(head)
-        body, rest = take(rest, DIGEST_BYTES * count)
-        starts = range(0, len(body), DIGEST_BYTES)
-        return {"digests": tuple(body[start : start + DIGEST_BYTES] for start in starts)}, rest
 
 
 class _Elements(Layout):
@@ -235,7 +189,7 @@ class _BetweenCounters:
 
 @dataclass(frozen=True, eq=False)
 class HeldList(
-    _BetweenCounters, Message, code=61, body=(_Part(), _Digest("declared"), Sets("members"), _Digests())
+    _BetweenCounters, Message, code=61, body=(_Part(), Digest("declared"), Sets("members"), Digests())
 ):
     """Whose contributions to a window a counter holds, and the digest of each; its window is closed.
 
@@ -249,7 +203,7 @@ class HeldList(
 
 
 @dataclass(frozen=True, eq=False)
-class FirstRound(_BetweenCounters, Message, code=62, body=(_Part(), _Digest("agreed"), _Elements())):
+class FirstRound(_BetweenCounters, Message, code=62, body=(_Part(), Digest("agreed"), _Elements())):
     """Shares of z0, z1 and z2 for every contribution of the agreed list, in the order of the sensors."""
 
     part: int
@@ -258,7 +212,7 @@ class FirstRound(_BetweenCounters, Message, code=62, body=(_Part(), _Digest("agr
 
 
 @dataclass(frozen=True, eq=False)
-class SecondRound(_BetweenCounters, Message, code=63, body=(_Part(), _Digest("agreed"), _Elements())):
+class SecondRound(_BetweenCounters, Message, code=63, body=(_Part(), Digest("agreed"), _Elements())):
     """Shares of the number that must be 0, one for every contribution of the agreed list."""
 
     part: int
@@ -267,7 +221,7 @@ class SecondRound(_BetweenCounters, Message, code=63, body=(_Part(), _Digest("ag
 
 
 @dataclass(frozen=True, eq=False)
-class Commitment(_BetweenCounters, Message, code=64, body=(_Part(), _Digest("accepted"), _Digest("digest"))):
+class Commitment(_BetweenCounters, Message, code=64, body=(_Part(), Digest("accepted"), Digest("digest"))):
     """The digest of the noisy sum that this counter will open, over the list of accepted contributions."""
 
     part: int
@@ -276,7 +230,7 @@ class Commitment(_BetweenCounters, Message, code=64, body=(_Part(), _Digest("acc
 
 
 @dataclass(frozen=True, eq=False)
-class Opening(_BetweenCounters, Message, code=65, body=(_Part(), _Digest("salt"), _Elements())):
+class Opening(_BetweenCounters, Message, code=65, body=(_Part(), Digest("salt"), _Elements())):
     """A counter's share of the counts of all cells, with its noise."""
 
     part: int
@@ -288,7 +242,7 @@ class Opening(_BetweenCounters, Message, code=65, body=(_Part(), _Digest("salt")
         return hashlib.sha256(accepted + self.to_bytes()).digest()
 
 
-_JUDGED = (_Part(), _State(), _Digest("agreed"), _Digest("faults"), Sets("members"), _Elements())
+_JUDGED = (_Part(), State(), Digest("agreed"), Digest("faults"), Sets("members"), _Elements())
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +267,7 @@ class VerdictShares(Message, code=66, to="owner", body=_JUDGED):
 
 @dataclass(frozen=True, eq=False)
 class PoolVerdict(
-    Message, code=67, sender="owner", to="owner", body=(_State(), Sets("members", "faults", "lies"))
+    Message, code=67, sender="owner", to="owner", body=(State(), Sets("members", "faults", "lies"))
 ):
     """What the owner keeps of a window: who contributed, whose reading is a fault, whose shares are a lie."""
 

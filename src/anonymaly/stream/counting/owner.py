@@ -3,32 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from anonymaly.core.arrays import Booleans
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictShares, WindowState
-from anonymaly.stream.counting.pool_sensors import read_sensors
+from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictShares
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
-from anonymaly.stream.protocol.parties import Outgoing, Party
-from anonymaly.stream.protocol.windows import LAST_WINDOW
-
-WORDS = {
-    WindowState.JUDGED: "judged",
-    WindowState.TOO_FEW: "too few sensors",
-    WindowState.NOTHING_USUAL: "nothing is usual",
-    WindowState.NOT_PLAUSIBLE: "the counts are not plausible",
-    WindowState.NOT_AGREED: "the counters do not agree",
-    WindowState.NOT_COUNTED: "no window was counted yet",
-    WindowState.GIVEN_UP: "given up by the owner",
-}
+from anonymaly.stream.protocol.pool import WORDS, WindowState
+from anonymaly.stream.protocol.pool_owner import OwnerOfPool
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class PoolJudgement:
     lies: tuple[str, ...]
 
 
-class PoolOwner(Party):
+class PoolOwner(OwnerOfPool[CountingDeclaration]):
     """Keeps exactly one verdict for each window.
 
     Parameters
@@ -73,17 +60,6 @@ class PoolOwner(Party):
 
     followers = COUNTERS
 
-    def __init__(
-        self,
-        declaration: CountingDeclaration,
-        sensors: Iterable[str],
-        journal: str | Path,
-        retired: Iterable[str] = (),
-    ) -> None:
-        self.declaration = declaration
-        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, frozenset(retired))
-        super().__init__("owner", journal)
-
     def verdicts(self, after: int = 0) -> Iterator[PoolJudgement]:
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
@@ -97,41 +73,18 @@ class PoolOwner(Party):
                     self._names(message.lies),
                 )
 
-    def alarms(self, after: int = 0) -> list[AlarmEntry]:
-        """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""
-        return alarms_of(self._journal, after)
-
-    def skip(self, last: int, *, reason: str) -> list[Outgoing]:
-        """Give up all windows up to the last: those without a verdict get one that says so.
-
-        The decision stays in the journal, with its reason, and goes to both counters, which go on behind it,
-        also one whose partner lost its journal. Shares of a verdict that come later change nothing.
-        """
-        pool = self.declaration.pool
-        check_reason(reason)
-        with self._journal.transaction():
-            missing = self._missing(last)
-            nobody = np.zeros(len(self.sensors), np.bool_)
-            for window in missing:
-                verdict = PoolVerdict(pool, window, WindowState.GIVEN_UP, nobody, nobody, nobody)
-                self._journal.judge(pool, window, verdict.to_bytes())
-                self._journal.forget(pool, window)
-            number = self._journal.decide(pool, min(missing, default=last), last, reason)
-            made = self._hand_on(pool, min(missing, default=last), last, number)
-            for message in made:
-                self._journal.keep(message)
-        return [Outgoing(message.recipient, message) for message in made]
-
     def _missing(self, last: int) -> list[int]:
         """Return the windows without a verdict: one share is here, or both counters are not as far yet."""
-        pool = self.declaration.pool
         halves = {part.window for part in self._journal.stored(VerdictShares)}
-        newest = max(self._journal.judged(pool, 0, LAST_WINDOW), default=-1)
-        check_given_up(last - newest)
-        return sorted({window for window in halves if window <= last} | set(range(newest + 1, last + 1)))
+        return sorted({window for window in halves if window <= last} | {*super()._missing(last)})
 
-    def _names(self, members: Booleans) -> tuple[str, ...]:
-        return tuple(name for name, there in zip(self.sensors, members, strict=False) if there)
+    def _given_up(self, window: int) -> Message:
+        return self._without(window, WindowState.GIVEN_UP)
+
+    def _without(self, window: int, state: WindowState) -> PoolVerdict:
+        """Return a verdict about nobody."""
+        nobody = self._nobody
+        return PoolVerdict(self.declaration.pool, window, state, nobody, nobody, nobody)
 
     def _take(self, message: Message) -> list[Message]:
         if not isinstance(message, VerdictShares) or message.sensor != self.declaration.pool:
@@ -149,7 +102,6 @@ class PoolOwner(Party):
         return []
 
     def _add_up(self, first: VerdictShares, second: VerdictShares) -> PoolVerdict:
-        nobody = np.zeros(len(self.sensors), np.bool_)
         members = self._placed(first)
         same = (
             (first.state, first.agreed, first.faults) == (second.state, second.agreed, second.faults)
@@ -157,8 +109,8 @@ class PoolOwner(Party):
             and len(first.values) == len(second.values) == members.sum() * (first.state == WindowState.JUDGED)
         )
         if not same:
-            return PoolVerdict(first.sensor, first.window, WindowState.NOT_AGREED, nobody, nobody, nobody)
-        faults, lies = nobody.copy(), nobody.copy()
+            return self._without(first.window, WindowState.NOT_AGREED)
+        faults, lies = self._nobody, self._nobody
         if first.state == WindowState.JUDGED:
             # 0 or 1, exactly; anything else is a lie of one of the two (GUARANTEE, lemma C5).
             bits = (first.values + second.values) % PRIME
@@ -169,6 +121,6 @@ class PoolOwner(Party):
 
     def _placed(self, message: VerdictShares) -> Booleans:
         """Return whose shares a message has, among all sensors: its counter may not know the newest."""
-        members = np.zeros(len(self.sensors), np.bool_)
+        members = self._nobody
         members[: len(message.members)] = message.members
         return members

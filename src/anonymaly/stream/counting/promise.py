@@ -10,9 +10,8 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.protocol.promise import ANY_NUMBER, DAYS
+from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS
 
-DAY = 86_400  # seconds
 NOT_COVERED = (
     "Not covered by ε: which sensors contributed, and when; and the sensor's own verdicts, one bit a window, "
     "which the owner learns."

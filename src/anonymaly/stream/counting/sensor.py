@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from anonymaly.core.arrays import Integers
-from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
 from anonymaly.stream.counting.contribution import contribute
@@ -19,14 +18,14 @@ from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.promise import CountingPromise, window_guarantee
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.paying_sensor import PayingSensor
 from anonymaly.stream.protocol.perturb import read_readings
+from anonymaly.stream.protocol.timed_sensor import TimedSensor
 from anonymaly.stream.protocol.windows import Moment
 
 CONTRIBUTION_BYTES = 1200  # two shares in the journal, at most
 
 
-class CountingSensor(PayingSensor[CountingDeclaration]):
+class CountingSensor(TimedSensor[CountingDeclaration]):
     """Contributes at most one reading to every window, within a budget.
 
     Parameters
@@ -101,64 +100,26 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
             return self._contribute([None] * len(moments), windows)
 
     @property
-    def newest(self) -> int:
-        """The newest window that the sensor contributed to, -1 if there is none."""
-        return int(self._journal.read_note("newest") or -1)
-
-    @property
     def counted(self) -> int:
         """To how many windows that are counted it contributed: those that cost."""
         return self._noted("counted")
-
-    @property
-    def repeated(self) -> int:
-        """How many readings were left out because their window had one."""
-        return self._noted("repeated")
-
-    @property
-    def late(self) -> int:
-        """How many readings were left out because a later window had one."""
-        return self._noted("late")
 
     def promise(self) -> CountingPromise:
         """Say what is promised of the readings sent so far, and what is not."""
         return CountingPromise(self.declaration, self.counted)
 
-    def _noted(self, name: str) -> int:
-        return int(self._journal.read_note(name) or 0)
-
-    def _windows(self, times: Iterable[Moment] | None, readings: int) -> Integers:
-        moments = [time.time()] * readings if times is None else list(times)
-        if len(moments) != readings:
-            raise InputError(
-                f"are {len(moments)}, and there are {readings} readings",
-                field="times",
-                next_step="Give one for each reading.",
-            )
-        return self.declaration.windows.numbers_of(moments)
-
     def _contribute(self, cells: Sequence[int | None], windows: Integers) -> list[Outgoing]:
-        newest, repeated, late = self.newest, self.repeated, self.late
-        chosen: list[tuple[int | None, int, int]] = []
-        for cell, window in zip(cells, windows.tolist(), strict=True):
-            if window > newest:
-                chosen.append((cell, window, newest))
-                newest = window
-            elif window == newest:
-                repeated += 1
-            else:
-                late += 1
-        counted = sum(self.declaration.is_counted(window) for _, window, _ in chosen)
+        chosen, notes = self._choose(windows)
+        counted = sum(self.declaration.is_counted(item.window) for item in chosen)
+        notes |= {"counted": self.counted + counted}
 
         def make() -> tuple[list[Message], Mapping[str, str]]:
             noise, made = Noise.system(), list[Message]()
-            for cell, window, previous in chosen:
-                made += contribute(self.name, window, cell, self.declaration.bits, noise, previous)
-            notes = {"newest": newest, "repeated": repeated, "late": late}
-            notes |= {"accepted": self.accepted + len(chosen), "counted": self.counted + counted}
+            for place, window, previous in chosen:
+                made += contribute(self.name, window, cells[place], self.declaration.bits, noise, previous)
             return made, {name: str(number) for name, number in notes.items()}
 
-        asks = f"{len(chosen)} contributions, {counted} of them counted, up to window {newest}"
+        asks = f"{len(chosen)} contributions, {counted} of them counted, up to window {notes['newest']}"
         return self._send(counted, asks, CONTRIBUTION_BYTES * len(chosen), make)
 
     def _guarantee(self, readings: int) -> Guarantee:

@@ -16,18 +16,18 @@ from anonymaly.stream.counting.check import CHECK_KEY_BYTES, ROUND, first_round,
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import (
     COUNTERS,
-    DIGEST_BYTES,
     Contribution,
     FirstRound,
     HeldList,
     Opening,
     SecondRound,
 )
-from anonymaly.stream.counting.open_windows import OpenWindows
 from anonymaly.stream.counting.point_function import Expansion
-from anonymaly.stream.counting.pool_sensors import declared_digest, read_sensors
 from anonymaly.stream.counting.prime_field import PRIME, add_to, sum_at, to_elements
+from anonymaly.stream.protocol.encoding import DIGEST_BYTES
+from anonymaly.stream.protocol.open_windows import OpenWindows
 from anonymaly.stream.protocol.parties import Party
+from anonymaly.stream.protocol.pool import declared_digest, read_sensors
 
 
 class ShareSums(Party):

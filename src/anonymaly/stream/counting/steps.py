@@ -22,19 +22,19 @@ import numpy as np
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.stream.counting.check import ROUND
 from anonymaly.stream.counting.messages import (
-    DIGEST_BYTES,
     Commitment,
     FirstRound,
     HeldList,
     Opening,
     SecondRound,
     VerdictShares,
-    WindowState,
 )
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.shares import ShareSums
 from anonymaly.stream.counting.usual import digest_of, fault_cells, is_plausible
+from anonymaly.stream.protocol.encoding import DIGEST_BYTES
 from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.pool import WindowState
 
 Kind = TypeVar("Kind", bound=Message)
 

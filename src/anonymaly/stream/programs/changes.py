@@ -13,7 +13,6 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import DeclarationChanged, InputError
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
 from anonymaly.stream.programs.keys import key_content, public_text
 from anonymaly.stream.programs.pool_setup import pool_config_text
@@ -39,6 +38,7 @@ from anonymaly.stream.programs.setup import (
 )
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.sensor import Sensor
 
 

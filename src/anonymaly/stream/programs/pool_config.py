@@ -16,7 +16,6 @@ from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
-from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.config import (
     ADVICE,
@@ -31,6 +30,7 @@ from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.sensor import Sensor
 
 PoolRole = Literal["sensor", "counter-1", "counter-2", "owner"]

@@ -15,7 +15,7 @@ from anonymaly.errors import BudgetExceeded, InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.messages import VerdictShares
-from anonymaly.stream.counting.owner import WORDS, PoolJudgement
+from anonymaly.stream.counting.owner import PoolJudgement
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.pool_config import LoadedPool
@@ -30,6 +30,7 @@ from anonymaly.stream.programs.program import (
 from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.pool import WORDS
 from anonymaly.stream.protocol.windows import Moment
 
 TICK = 1.0  # seconds between looks at the clock

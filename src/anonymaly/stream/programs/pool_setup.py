@@ -17,7 +17,6 @@ from anonymaly.noise import Noise
 from anonymaly.stream.counting.check import CHECK_KEY_BYTES
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
-from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.programs.certificates import CERTIFICATE
 from anonymaly.stream.programs.client import Version
 from anonymaly.stream.programs.keys import key_content, public_text
@@ -36,6 +35,7 @@ from anonymaly.stream.programs.setup import (
     random_text,
     write_files,
 )
+from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.windows import PooledWindows
 
 CHECK_KEY = "check.key"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
+from anonymaly.stream.protocol.declaration import Column, PerturbedColumns
 
 TIMES = 1000  # a number of times to speak of
 _QUARTILE = NormalDist().inv_cdf(0.75)  # half of all draws lie within so many standard deviations
@@ -36,8 +36,9 @@ class Averaged:
     Examples
     --------
     >>> from anonymaly import Interval
+    >>> from anonymaly.stream import Declaration
     >>> celsius = Column("celsius", range=Interval(18, 26), outer=Interval(-50, 400), step=0.01)
-    >>> room = StreamDeclaration(columns=[celsius], epsilon=1, window=500, layer=40)
+    >>> room = Declaration(columns=[celsius], epsilon=1, window=500, layer=40)
     >>> found = Averaged.of(room, times=1000)
     >>> round(found.detector["celsius"], 3), round(found.corrector, 3)
     (0.171, 0.018)
@@ -48,7 +49,7 @@ class Averaged:
     corrector: float
 
     @classmethod
-    def of(cls, declaration: StreamDeclaration, times: int = TIMES) -> Averaged:
+    def of(cls, declaration: PerturbedColumns, times: int = TIMES) -> Averaged:
         """Return how near the servers come to a reading that is sent so many times."""
         nearest = {column.name: _median(column, declaration.nano, times) for column in declaration.columns}
         return cls(times, nearest, _lower_end(declaration, times))
@@ -79,7 +80,7 @@ def _median(column: Column, nano: int, times: int) -> float:
     return min(max(near, column.step / 2), column.range.width / 2)
 
 
-def _lower_end(declaration: StreamDeclaration, times: int) -> float:
+def _lower_end(declaration: PerturbedColumns, times: int) -> float:
     """The largest move inward: no reading moves farther inward than its own distance from the centre."""
     columns = declaration.columns
     number = len(columns)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, field_validator, model_validator
@@ -157,16 +157,8 @@ class Column(Value):
         return self.range.width if self.scale is None else self.scale
 
 
-class StreamDeclaration(Value):
-    """A stream's public facts, the same for every party.
-
-    Examples
-    --------
-    >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
-    >>> room = StreamDeclaration(columns=[celsius], epsilon=0.5, window=1000, layer=2.0)
-    >>> room.cost_of(100)  # in billionths
-    50000000000
-    """
+class PerturbedColumns(Value):
+    """What is public about readings that are perturbed one by one, however they are put into windows."""
 
     takes_positions = False
 
@@ -175,8 +167,6 @@ class StreamDeclaration(Value):
     """The columns that a reading consists of."""
     epsilon: Exact
     """The loss per column when a reading moves across its range: d columns lose at most d·ε."""
-    window: StrictInt = Field(ge=1, le=LARGEST_WINDOW)
-    """How many readings are judged together."""
     layer: Number = Field(ge=0)
     """The width of the layer that outliers lie in, in units of the scale (w_O in Böhler et al. 2017)."""
     model: StrictStr = "dbscan"
@@ -192,23 +182,6 @@ class StreamDeclaration(Value):
     least_suspects: StrictInt = added(2, ge=1, le=LARGEST_WINDOW)
     """How many suspects a window must have before the corrector tells the detector a distance."""
 
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            *,
-            columns: Sequence[Column | Mapping[str, Any]],
-            epsilon: int | float | str | Decimal,
-            window: int,
-            layer: float,
-            model: str = "dbscan",
-            parameters: Mapping[str, Any] | None = None,
-            precision: float = 0.001,
-            gap: Gap = "outward",
-            least_suspects: int = 2,
-            type: str = "stream",
-        ) -> None: ...
-
     @field_validator("columns")
     @classmethod
     def _distinct(cls, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -217,7 +190,7 @@ class StreamDeclaration(Value):
         return columns
 
     @model_validator(mode="after")
-    def _usable(self) -> StreamDeclaration:
+    def _usable(self) -> Self:
         for column in self.columns:
             column.rate(self.nano)
         if self.precision < FINEST:
@@ -281,6 +254,38 @@ class StreamDeclaration(Value):
         """Return each row's distance from the centre (d_c in Böhler et al. 2017)."""
         places = self.places(numbers)
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", places, places)))
+
+
+class StreamDeclaration(PerturbedColumns):
+    """The public facts of one sensor's readings, the same for every party.
+
+    Examples
+    --------
+    >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
+    >>> room = StreamDeclaration(columns=[celsius], epsilon=0.5, window=1000, layer=2.0)
+    >>> room.cost_of(100)  # in billionths
+    50000000000
+    """
+
+    window: StrictInt = Field(ge=1, le=LARGEST_WINDOW)
+    """How many readings are judged together."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            columns: Sequence[Column | Mapping[str, Any]],
+            epsilon: int | float | str | Decimal,
+            window: int,
+            layer: float,
+            model: str = "dbscan",
+            parameters: Mapping[str, Any] | None = None,
+            precision: float = 0.001,
+            gap: Gap = "outward",
+            least_suspects: int = 2,
+            type: str = "stream",
+        ) -> None: ...
 
 
 def _exact(number: int | float) -> Fraction:

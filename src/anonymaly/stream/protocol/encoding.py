@@ -18,6 +18,7 @@ LARGEST_BATCH = 2**18  # values: readings times columns
 LARGEST_WINDOW = 2**20  # readings
 MOST_BATCHES = 2**16  # in one window
 MOST_COLUMNS = 2**10
+DIGEST_BYTES = 32
 LARGEST_NUMBER = 2**62 - 1  # the sum or difference of two still fits 64 bits
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -143,6 +144,38 @@ class YesNo(Layout):
         """Refuse everything but 0 and 1."""
         head, rest = take(data, 1)
         return {self.name: _truth(head[0])}, rest
+
+
+class Digest(Layout):
+    """A digest of 32 bytes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def write(self, message: Any) -> bytes:
+        """Return the digest."""
+        return bytes(getattr(message, self.name))
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Take what has a digest's length."""
+        head, rest = take(data, DIGEST_BYTES)
+        return {self.name: head}, rest
+
+
+class Digests(Layout):
+    """``digests``: a row of them."""
+
+    def write(self, message: Any) -> bytes:
+        """Return their number, and all of them."""
+        return _SIZE.pack(len(message.digests)) + b"".join(message.digests)
+
+    def read(self, data: bytes) -> tuple[Fields, bytes]:
+        """Take as many as there are."""
+        head, rest = take(data, _SIZE.size)
+        (count,) = _SIZE.unpack(head)
+        body, rest = take(rest, DIGEST_BYTES * count)
+        starts = range(0, len(body), DIGEST_BYTES)
+        return {"digests": tuple(body[start : start + DIGEST_BYTES] for start in starts)}, rest
 
 
 class Distances(Layout):

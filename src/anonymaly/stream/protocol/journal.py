@@ -132,6 +132,12 @@ class Journal(JournalFile):
         rows = self.execute(query, (sensor, window, kind.code)).fetchall()
         return [part for (body,) in rows if isinstance(part := read_message(body), kind)]
 
+    def first(self, sensor: str, kind: type[Message]) -> int | None:
+        """Return the first window of which there is a part of a kind."""
+        query = "SELECT MIN(window) FROM parts WHERE sensor = ? AND code = ?"
+        row = self.execute(query, (sensor, kind.code)).fetchone()
+        return None if row[0] is None else int(row[0])
+
     def add_alarm(self, sensor: str, window: int, reporter: str, reason: int) -> int | None:
         """Keep an alarm; return its number, or None if it was there already."""
         added = self.execute(

@@ -14,7 +14,7 @@ from anonymaly.core.arrays import Floats, Integers
 from anonymaly.engine.frames import columns_of
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.declaration import PerturbedColumns
 from anonymaly.stream.protocol.encoding import LARGEST_NUMBER
 
 
@@ -73,15 +73,15 @@ def read_readings(declaration: Named, readings: Any) -> Floats:
     return rows
 
 
-def perturb(declaration: StreamDeclaration, rows: Floats, noise: Noise) -> Perturbed:
+def perturb(declaration: PerturbedColumns, rows: Floats, noise: Noise) -> Perturbed:
     """Round readings to the grid, add two-sided geometric noise, and say how far each moved.
 
     Examples
     --------
     >>> from anonymaly import Interval
-    >>> from anonymaly.stream import Column
+    >>> from anonymaly.stream import Column, Declaration
     >>> column = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.5)
-    >>> room = StreamDeclaration(columns=[column], epsilon=1, window=3, layer=2.0)
+    >>> room = Declaration(columns=[column], epsilon=1, window=3, layer=2.0)
     >>> made = perturb(room, np.array([[20.0], [21.0], [75.0]]), Noise.seeded(1))
     >>> made.values.ravel().tolist(), made.shifts.tolist()
     ([-67, 1, 133], [2175, 425, 75])

@@ -10,9 +10,10 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.protocol.averaging import Averaged, times_to_half_a_step
-from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.declaration import PerturbedColumns
 
 ANY_NUMBER = 10**9  # a batch costs a person the same however many readings of theirs there are elsewhere
+DAY = 86_400  # seconds
 DAYS = 365  # in a year
 NOT_COVERED = (
     "Not covered by ε: what the corrector holds (how far each reading moved, which readings are suspects or "
@@ -31,9 +32,9 @@ class StreamPromise:
     Examples
     --------
     >>> from anonymaly import Interval
-    >>> from anonymaly.stream import Column
+    >>> from anonymaly.stream import Column, Declaration
     >>> column = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
-    >>> room = StreamDeclaration(columns=[column], epsilon=0.5, window=1000, layer=2.0)
+    >>> room = Declaration(columns=[column], epsilon=0.5, window=1000, layer=2.0)
     >>> promise = StreamPromise(room, readings=60)
     >>> promise.reading.epsilon, promise.together.epsilon, promise.beyond.epsilon
     ('0.5', '30', '2.5')
@@ -41,10 +42,10 @@ class StreamPromise:
     {'day': '720', 'year': '262800'}
     """
 
-    declaration: StreamDeclaration
+    declaration: PerturbedColumns
     readings: int
     readings_a_day: int | None = None
-    earlier: tuple[tuple[StreamDeclaration, int], ...] = ()  # and how many readings were sent under each
+    earlier: tuple[tuple[PerturbedColumns, int], ...] = ()  # and how many readings were sent under each
 
     @property
     def reading(self) -> Guarantee:
@@ -176,7 +177,7 @@ class StreamPromise:
         return {column.name: column.range for column in self.declaration.columns}
 
 
-def batch_guarantee(declaration: StreamDeclaration, readings: int, rows: int = ANY_NUMBER) -> Guarantee:
+def batch_guarantee(declaration: PerturbedColumns, readings: int, rows: int = ANY_NUMBER) -> Guarantee:
     """Return what a batch costs a person with up to ``rows`` readings in the stream, all in range."""
     ranges = {column.name: column.range for column in declaration.columns}
     return Guarantee(ValuesWithin(ranges, rows=rows), to_text(declaration.cost_of(readings)))

@@ -22,7 +22,7 @@ from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.protocol.correction import Gap, Layers, Split, missed_layers, split_suspects
-from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
+from anonymaly.stream.protocol.declaration import Column, PerturbedColumns, StreamDeclaration
 from anonymaly.stream.protocol.perturb import Perturbed, perturb
 
 RADII = (0.1, 0.3, 1.0, 2.0)  # times the noise's scale, which is 1/ε of the range
@@ -47,7 +47,7 @@ class Corrected:
         return self.split.confirmed | layers.inward | layers.covered | layers.covered_far
 
 
-def correct(declaration: StreamDeclaration, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
+def correct(declaration: PerturbedColumns, perturbed: Perturbed, gap: Gap | None = None) -> Corrected:
     """Do what the detector and the corrector do with one window."""
     suspects = declaration.make_model().suspects(declaration.places(perturbed.values))
     split = split_suspects(perturbed.shifts, suspects, gap or declaration.gap, declaration.least_suspects)

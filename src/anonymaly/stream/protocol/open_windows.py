@@ -1,14 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which contributions a counter holds of windows that are not finished, and whom a window still waits for."""
+"""Which contributions a server holds of windows that are not finished, and whom a window still waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
-from anonymaly.stream.counting.messages import Contribution
 from anonymaly.stream.protocol.encoding import NotYet
 from anonymaly.stream.protocol.parties import MOST_OPEN
+
+
+class Contributed(Protocol):
+    """A sensor's message about a window to which it contributes one reading."""
+
+    @property
+    def sensor(self) -> str:
+        """Whose it is."""
+
+    @property
+    def window(self) -> int:
+        """Which window it is for."""
+
+    @property
+    def previous(self) -> int:
+        """The window of the sensor's contribution before, -1 for none."""
+
+    @property
+    def digest(self) -> bytes:
+        """What both servers' shares of one version have alike."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +52,12 @@ class OpenWindows:
         self._known: dict[str, dict[int, _Known]] = {name: {} for name in sensors}
         self._retired = frozenset(retired)
         self._silent = set(self._known) - self._retired  # sensors of which nothing is held
-        self._counts: dict[int, int] = {}  # contributions by window; 0 where the other counter waits
+        self._counts: dict[int, int] = {}  # contributions by window; 0 where the other server waits
 
     def __contains__(self, sensor: str) -> bool:
         return sensor in self._known
 
-    def add(self, message: Contribution) -> None:
+    def add(self, message: Contributed) -> None:
         """Remember a contribution."""
         if message.sensor in self._known and not self.has(message):
             self.wait_for(message.window)
@@ -45,11 +65,11 @@ class OpenWindows:
             self._known[message.sensor][message.window] = _Known(message.previous, message.digest)
             self._silent.discard(message.sensor)
 
-    def has(self, message: Contribution) -> bool:
+    def has(self, message: Contributed) -> bool:
         """Say whether the sensor contributed to the window before."""
         return message.window in self._known[message.sensor]
 
-    def refuse_too_many(self, message: Contribution) -> None:
+    def refuse_too_many(self, message: Contributed) -> None:
         """Refuse a contribution of a sensor that is too far ahead; it is sent again."""
         if len(self._known[message.sensor]) >= MOST_OPEN:
             raise NotYet(

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pool of ``correction`` promises: of each reading as ever; of who else learns what, over sensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
+from anonymaly.stream.protocol.promise import StreamPromise
+
+OVER_SENSORS = (
+    "Not covered by ε either: which sensors contributed to which window, and when, which both servers and "
+    "the owner know. The owner learns names: each verdict says whose reading to look at."
+)
+
+
+@dataclass(frozen=True)
+class PooledPromise(StreamPromise):
+    """Both halves of the promise, for the readings that one sensor of a pool has sent so far.
+
+    Examples
+    --------
+    >>> from anonymaly import Interval
+    >>> from anonymaly.stream import Column, PooledWindows
+    >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
+    >>> rooms = PooledDeclaration(
+    ...     pool="rooms", columns=[celsius], epsilon=0.5, layer=2.0, windows=PooledWindows(
+    ...         start="2026-01-01T00:00:00+00:00", seconds=900, lateness=60, least_sensors=100))
+    >>> PooledPromise(rooms, readings=4, readings_a_day=96).by_time
+    {'day': '48', 'year': '17520'}
+    """
+
+    declaration: PooledDeclaration
+
+    @property
+    def not_covered(self) -> str:
+        """What no ε bounds, by what the servers do, and by what sensors do that are with them."""
+        least = self.declaration.least_suspects
+        with_it = f"{least - 1} of the sensors" if least != 2 else "one of the sensors"
+        return "\n".join(
+            [
+                super().not_covered,
+                OVER_SENSORS,
+                f"Suspects are counted over sensors: the {least} are readings of {least} sensors, and the "
+                f"distance is one sensor's. A detector that has {with_it} on its side needs no others: "
+                "they send suspects that say they moved far.",
+                "A sensor that lies can hide faults of others, or have their ordinary readings looked at.",
+            ]
+        )

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sensor of a pool of ``correction``: charges, perturbs one reading a window, sends each server a share.
+
+What leaves was paid for before, and has one version (`PayingSensor`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from anonymaly.noise import Noise
+from anonymaly.promise import Guarantee
+from anonymaly.stream.protocol.messages import Message
+from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.perturb import perturb, read_readings
+from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
+from anonymaly.stream.protocol.pooled.messages import NONCE_BYTES, PooledReading, PooledShift
+from anonymaly.stream.protocol.pooled.promise import PooledPromise
+from anonymaly.stream.protocol.promise import DAY, batch_guarantee
+from anonymaly.stream.protocol.timed_sensor import TimedSensor
+from anonymaly.stream.protocol.windows import Moment
+
+
+class PooledSensor(TimedSensor[PooledDeclaration]):
+    """Contributes at most one perturbed reading to every window, within a budget.
+
+    Parameters
+    ----------
+    name : str
+        What the others call it.
+    declaration : PooledDeclaration
+        What is public about the pool.
+    journal : path
+        The sensor's own file: what was sent and not yet acknowledged.
+    ledger : path or PostgreSQL URL
+        Where charges are kept.
+    budget : number, optional
+        The most ε that all readings together may cost, T·d·ε. Needed the first time.
+    anchor : path, optional
+        A file elsewhere that shows whether the ledger was set back.
+
+    Examples
+    --------
+    >>> from anonymaly import Interval
+    >>> from anonymaly.stream import Column, PooledWindows
+    >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
+    >>> rooms = PooledDeclaration(
+    ...     pool="rooms", columns=[celsius], epsilon=0.5, layer=2.0, windows=PooledWindows(
+    ...         start="2026-01-01T00:00:00+00:00", seconds=900, lateness=60, least_sensors=2))
+    >>> sensor = PooledSensor("room-1", rooms, journal=folder / "p.journal", ledger=folder / "p.ledger",
+    ...                       budget=10)
+    >>> moments = [f"2026-01-01T00:{minute}:00+00:00" for minute in ("00", "07", "16")]
+    >>> [(item.recipient, item.message.window) for item in sensor.send([20.1, 20.3, 19.8], moments)]
+    [('detector', 0), ('corrector', 0), ('detector', 1), ('corrector', 1)]
+    >>> sensor.spent, sensor.repeated  # window 0 had a reading at 00:07
+    (1.0, 1)
+    """
+
+    def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
+        """Charge the account, perturb the readings, and return what to send; all of them or none.
+
+        The first reading of a window counts, and windows only go up; others are left out, cost nothing, and
+        are counted in ``repeated`` and ``late``.
+
+        Parameters
+        ----------
+        readings
+            A frame or mapping with the declared columns, or rows in their order; for one column also a list.
+        times
+            When each was taken: dates with their offset from UTC, or seconds since 1970. Now, if not given.
+
+        Raises
+        ------
+        BudgetExceeded
+            Nothing was spent and nothing is sent: the budget does not suffice for these readings.
+        InputError
+            The readings are not what was declared; nothing was spent.
+        LedgerError
+            The journal cannot be written: nothing was spent. Or the ledger cannot be written, or does not
+            say whether it was: the charge may stand, nothing was sent unless ``accepted`` has grown, and
+            readings that are sent again are charged again.
+        """
+        self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
+        rows = read_readings(self.declaration, readings)
+        windows = self._windows(times, len(rows))
+        with self._one_send:
+            chosen, notes = self._choose(windows)
+            sent = rows[[item.place for item in chosen]]
+            notes |= {"beyond": self.beyond + self.declaration.count_beyond(sent)}
+
+            def make() -> tuple[list[Message], Mapping[str, str]]:
+                noise, made = Noise.system(), list[Message]()
+                perturbed = perturb(self.declaration, sent, noise)
+                for place, item in enumerate(chosen):
+                    nonce = bytes(noise.uniform(256, NONCE_BYTES).tolist())
+                    values, shifts = perturbed.values[place], perturbed.shifts[place : place + 1]
+                    made += [
+                        PooledReading(self.name, item.window, values, nonce, item.previous),
+                        PooledShift(self.name, item.window, shifts, nonce, item.previous),
+                    ]
+                return made, {name: str(number) for name, number in notes.items()}
+
+            asks = f"{len(chosen)} readings, one a window, up to window {notes['newest']}"
+            size = len(chosen) * (400 + 8 * len(self.declaration.columns))
+            return self._send(len(chosen), asks, size, make)
+
+    @property
+    def beyond(self) -> int:
+        """How many of the readings so far lay beyond the declared ranges; only the sensor itself knows.
+
+        Each of them lost more than it was charged (``promise().beyond``).
+        """
+        return self._noted("beyond")
+
+    def promise(self) -> PooledPromise:
+        """Say what is promised of the readings sent so far, and what is not."""
+        a_day = math.ceil(DAY / self.declaration.windows.seconds)
+        return PooledPromise(self.declaration, self.accepted, a_day)
+
+    def _guarantee(self, readings: int) -> Guarantee:
+        return batch_guarantee(self.declaration, readings)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sensor of a pool, whatever its protocol: at most one reading of each window leaves it (`windows`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, TypeVar
+
+from anonymaly.core.arrays import Integers
+from anonymaly.errors import InputError
+from anonymaly.stream.protocol.paying_sensor import Charged, PayingSensor
+from anonymaly.stream.protocol.pool import DeclaredPool
+from anonymaly.stream.protocol.windows import Moment
+
+
+class ChargedPool(DeclaredPool, Charged, Protocol):
+    """What is public about a pool's readings, and what they cost."""
+
+
+Declared = TypeVar("Declared", bound=ChargedPool)
+
+
+class Chosen(NamedTuple):
+    """The reading of a window: its place among those given, and the window of the contribution before."""
+
+    place: int
+    window: int
+    previous: int
+
+
+class TimedSensor(PayingSensor[Declared]):
+    """Contributes at most one reading to every window, within a budget.
+
+    Parameters
+    ----------
+    name, declaration, journal, ledger, budget, anchor
+        As of `Sensor`.
+    """
+
+    @property
+    def newest(self) -> int:
+        """The newest window that the sensor contributed to, -1 if there is none."""
+        return int(self._journal.read_note("newest") or -1)
+
+    @property
+    def repeated(self) -> int:
+        """How many readings were left out because their window had one."""
+        return self._noted("repeated")
+
+    @property
+    def late(self) -> int:
+        """How many readings were left out because a later window had one."""
+        return self._noted("late")
+
+    def _noted(self, name: str) -> int:
+        return int(self._journal.read_note(name) or 0)
+
+    def _windows(self, times: Iterable[Moment] | None, readings: int) -> Integers:
+        moments = [time.time()] * readings if times is None else list(times)
+        if len(moments) != readings:
+            raise InputError(
+                f"are {len(moments)}, and there are {readings} readings",
+                field="times",
+                next_step="Give one for each reading.",
+            )
+        return self.declaration.windows.numbers_of(moments)
+
+    def _choose(self, windows: Integers) -> tuple[list[Chosen], dict[str, int]]:
+        """Return the first reading of each window that is newer than all before, and what to note then."""
+        newest, repeated, late = self.newest, self.repeated, self.late
+        chosen: list[Chosen] = []
+        for place, window in enumerate(windows.tolist()):
+            if window > newest:
+                chosen.append(Chosen(place, window, newest))
+                newest = window
+            elif window == newest:
+                repeated += 1
+            else:
+                late += 1
+        notes = {"newest": newest, "repeated": repeated, "late": late}
+        return chosen, notes | {"accepted": self.accepted + len(chosen)}
