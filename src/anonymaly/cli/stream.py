@@ -109,7 +109,7 @@ def sensor(
     lines: Lines = False,
 ) -> None:
     """Hide readings and send them until there are none left or the budget is spent."""
-    from anonymaly.cli.stream_pool import run_pool_sensor  # noqa: PLC0415
+    from anonymaly.cli.stream_pool import run_sensor_of_pool  # noqa: PLC0415
     from anonymaly.stream.programs.program import run_sensor  # noqa: PLC0415
 
     def batches(inputs: Inputs) -> Iterator[Batch]:
@@ -118,7 +118,7 @@ def sensor(
         return inputs.from_file(source, resume=resume, form=form)
 
     loaded = load_party(config, "sensor")
-    if run_pool_sensor(loaded, source, form, lines):
+    if run_sensor_of_pool(loaded, source, form, lines):
         return
     run_sensor(
         loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait"
@@ -128,17 +128,21 @@ def sensor(
 @app.command("detector")
 def detector(config: Config, lines: Lines = False) -> None:
     """Find suspects among perturbed readings, until stopped."""
-    from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
-
-    run_server(load_party(config, "detector"), printer(lines, _say_suspects))
+    _run_server(load_party(config, "detector"), lines, _say_suspects)
 
 
 @app.command("corrector")
 def corrector(config: Config, lines: Lines = False) -> None:
     """Correct the suspects by how far readings were moved, until stopped."""
+    _run_server(load_party(config, "corrector"), lines, _say_verdict)
+
+
+def _run_server(loaded: LoadedConfig, lines: bool, words: Callable[[dict[str, Any]], str]) -> None:
+    from anonymaly.cli.stream_pool import run_server_of_pool  # noqa: PLC0415
     from anonymaly.stream.programs.program import run_server  # noqa: PLC0415
 
-    run_server(load_party(config, "corrector"), printer(lines, _say_verdict))
+    if not run_server_of_pool(loaded, lines):
+        run_server(loaded, printer(lines, words))
 
 
 @app.command("owner")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from anonymaly.stream.programs.config import ADVICE
 from anonymaly.stream.programs.pool_setup import example_pool, set_up_pool
 from anonymaly.stream.programs.setup import example_declaration, is_local, set_up
 from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
+from anonymaly.stream.protocol.pooled.promise import PooledPromise
 from anonymaly.stream.protocol.promise import DAY, StreamPromise
 
 EXAMPLE_WINDOWS = 100  # how many the example budget is enough for
+POOLED = {"pool", "windows"}  # what a declaration of `correction` names in place of `window` for many sensors
 
 
 def write_folders(
@@ -45,6 +49,8 @@ def write_folders(
     if chosen == "counting":
         given = example_pool() if data is None else CountingDeclaration.read(data)
         facts, words = _write_pool(folder, named, given, budget, broker)
+    elif data is not None and POOLED & data.keys():
+        facts, words = _write_pooled(folder, named, PooledDeclaration.read(data), budget, broker)
     else:
         facts, words = _write_correction(folder, named, data, budget, broker)
     if as_json:
@@ -88,14 +94,7 @@ def _write_pool(
 ) -> tuple[dict[str, Any], list[str]]:
     limit = budget or to_text(given.cost_of(EXAMPLE_WINDOWS))
     least = given.windows.least_sensors
-    names = named or _names([], least)
-    if len(names) < least:
-        raise InputError(
-            f"are {len(names):,}, and a window needs at least {least:,}",
-            field="sensors",
-            next_step="Give --sensors N or --sensor more often, lower windows.least_sensors, or give "
-            "--protocol correction, which judges each sensor by itself.",
-        )
+    names = _enough(named, least, "--protocol correction")
     written = set_up_pool(folder, names, given, budget=limit, **broker)
     counted = to_nano(limit, largest=LARGEST_TOTAL) // given.cost_of(1)
     promise, together = CountingPromise(given, 0), least_together(given)
@@ -124,6 +123,49 @@ def _write_pool(
     return facts, words
 
 
+def _enough(named: list[str], least: int, instead: str) -> list[str]:
+    """Return the names of a pool's sensors, as many as a window needs if none are given."""
+    names = named or _names([], least)
+    if len(names) < least:
+        raise InputError(
+            f"are {len(names):,}, and a window needs at least {least:,}",
+            field="sensors",
+            next_step="Give --sensors N or --sensor more often, lower windows.least_sensors, or have each "
+            f"sensor judged by itself: {instead}.",
+        )
+    return names
+
+
+def _write_pooled(
+    folder: Path, named: list[str], given: PooledDeclaration, budget: str | None, broker: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    limit = budget or to_text(given.cost_of(EXAMPLE_WINDOWS))
+    least = given.windows.least_sensors
+    names = _enough(named, least, "declare window: N in place of pool and windows")
+    written = set_up_pool(folder, names, given, budget=limit, **broker)
+    cost = given.cost_of(1)
+    windows = to_nano(limit, largest=LARGEST_TOTAL) // cost
+    promise = PooledPromise(given, windows, math.ceil(DAY / given.windows.seconds))
+    by_time = promise.by_time or {}
+    words = [
+        f"Wrote {len(written)} files to {folder}: one folder for each of {len(names):,} sensors, the "
+        "detector, the corrector and the owner, and broker for Mosquitto.",
+        f"Each sensor may spend epsilon={limit}, which is enough for {windows:,} windows: "
+        f"{windows * given.windows.seconds / DAY:,.1f} days.",
+        promise.summary(),
+        f"A reading every window loses ε = {by_time['day']} a day and {by_time['year']} a year.",
+        _guess_of_detector(cost),
+        f"A window with fewer than {least:,} sensors is not judged; the detector is told a distance only of "
+        f"windows with at least {given.least_suspects} suspects, each another sensor's.",
+    ]
+    facts = {
+        "written": [str(path) for path in written], "sensors": names, "budget": limit, "windows": windows,
+        "epsilon": {"window": to_text(cost), **by_time}, "least_sensors": least,
+        "least_suspects": given.least_suspects,
+    }  # fmt: skip
+    return facts, words
+
+
 def _write_correction(
     folder: Path,
     named: list[str],
@@ -142,8 +184,7 @@ def _write_correction(
         words.append(f"Each sensor may spend epsilon={limit}, which is enough for {EXAMPLE_WINDOWS} windows.")
     words += [
         StreamPromise(given, readings).summary(),
-        f"ε = {to_text(cost)} means: of two readings in range that seem equally likely, the detector's guess "
-        f"which one was sent is {_guess(cost)}.",
+        _guess_of_detector(cost),
         f"The budget is enough for {readings:,} readings of a sensor: at one a minute, "
         f"{readings / 1440:,.1f} days.",
     ]
@@ -151,6 +192,13 @@ def _write_correction(
         "written": [str(path) for path in written], "sensors": names, "budget": limit, "readings": readings,
     }  # fmt: skip
     return facts, words
+
+
+def _guess_of_detector(cost: int) -> str:
+    return (
+        f"ε = {to_text(cost)} means: of two readings in range that seem equally likely, the detector's guess "
+        f"which one was sent is {_guess(cost)}."
+    )
 
 
 def _guess(cost: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``anonymaly stream`` for a pool, whose protocol is ``counting``."""
+"""``anonymaly stream`` for a pool."""
 
 from __future__ import annotations
 
@@ -11,38 +11,44 @@ from anonymaly.cli.stream import Config, Form, Lines, app, load_party, printer
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
-    from anonymaly.stream.counting.sensor import CountingSensor
     from anonymaly.stream.programs.config import LoadedConfig
+    from anonymaly.stream.programs.pool_program import PoolSensor
     from anonymaly.stream.programs.readings import Batch
 
 
 @app.command("counter")
 def counter(config: Config, lines: Lines = False) -> None:
     """Count the readings of a pool together with the other counter, until stopped."""
+    run_server_of_pool(load_party(config, "counter"), lines)
+
+
+def run_server_of_pool(loaded: LoadedConfig, lines: bool) -> bool:
+    """Run a pool's server; say whether it was one."""
     from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
-    from anonymaly.stream.programs.pool_program import run_counter  # noqa: PLC0415
+    from anonymaly.stream.programs.pool_program import run_pool_server  # noqa: PLC0415
 
-    loaded = load_party(config, "counter")
-    if isinstance(loaded, LoadedPool):
-        run_counter(loaded, printer(lines, say_window))
+    if not isinstance(loaded, LoadedPool):
+        return False
+    run_pool_server(loaded, printer(lines, say_window))
+    return True
 
 
-def run_pool_sensor(loaded: LoadedConfig, source: str, form: Form | None, lines: bool) -> bool:
+def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lines: bool) -> bool:
     """Run a pool's sensor; say whether it was one."""
     from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
     from anonymaly.stream.programs.pool_program import (  # noqa: PLC0415
         from_file,
         from_pipe,
-        run_counting_sensor,
+        run_pool_sensor,
     )
 
     if not isinstance(loaded, LoadedPool):
         return False
 
-    def batches(party: CountingSensor) -> Iterator[Batch]:
+    def batches(party: PoolSensor) -> Iterator[Batch]:
         return from_pipe(sys.stdin, party, form) if source == "-" else from_file(source, party, form)
 
-    run_counting_sensor(loaded, printer(lines, say_sensor), batches)
+    run_pool_sensor(loaded, printer(lines, say_sensor), batches)
     return True
 
 
@@ -71,7 +77,7 @@ def skip_of_pool(
             field="until",
             next_step="Give up all before a window with --until, without --sensor and --window.",
         )
-    with loaded.make_pool_owner() as owner:
+    with loaded.make_owner_of_pool() as owner:
         before = max((item.number for item in owner.verdicts()), default=0)
         owner.skip(until - 1, reason=reason)
         given_up = [item.window for item in owner.verdicts(before)]
@@ -91,7 +97,10 @@ def say_sensor(event: dict[str, Any]) -> str:
 
 
 def say_window(event: dict[str, Any]) -> str:
-    """Return how a window ended, in words."""
+    """Return how a window ended, or how many suspects it has, in words."""
+    if event["event"] == "suspects":
+        about = f"{event['pool']}, window {event['window']}: {event['contributed']:,} readings"
+        return f"{about}, {event['suspects']:,} suspects"
     return f"{event['pool']}, window {event['window']}: {event['state']}, {event['contributed']:,} readings"
 
 
@@ -100,8 +109,9 @@ def say_verdict(event: dict[str, Any]) -> str:
     if event["event"] == "alarm":
         return f"ALARM: {event['sensor']}: as {event['reporter']} has seen, it {event['says']}"
     text = f"window {event['window']}: {event['state']}, {event['contributed']:,} readings"
-    if event["faults"]:
-        text += f"; faults: {', '.join(event['faults'])}"
-    if event["lies"]:
+    for name, words in (("faults", "faults"), ("look_at", "look at")):
+        if event.get(name):
+            text += f"; {words}: {', '.join(event[name])}"
+    if event.get("lies"):
         text += f"; a counter lies about {', '.join(event['lies'])}"
     return text

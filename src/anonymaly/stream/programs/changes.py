@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import DeclarationChanged, InputError
-from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
 from anonymaly.stream.programs.keys import key_content, public_text
+from anonymaly.stream.programs.pool_config import read_pool
 from anonymaly.stream.programs.pool_setup import pool_config_text
 from anonymaly.stream.programs.register import (
     ADVICE,
@@ -100,7 +100,7 @@ def retire_sensor(folder: Path, name: str) -> list[Path]:
             next_step=f"Give one of: {', '.join(register.sensors) or 'none is left'}.",
         )
     if register.pool is not None:
-        least = CountingDeclaration.read(register.pool).windows.least_sensors
+        least = read_pool(register.pool).windows.least_sensors
         read_sensors(register.streams, least, {*register.retired, name})  # or no window would be counted
     address = f"sensor/{name}"
     talks = {

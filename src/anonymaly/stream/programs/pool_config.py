@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration file of a party of a pool, whose protocol is ``counting``."""
+"""The configuration file of a party of a pool, of either protocol."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictStr, field_validator
+from pydantic import BeforeValidator, Field, StrictStr, field_validator
 
 from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
@@ -31,9 +32,29 @@ from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.pool import read_sensors
+from anonymaly.stream.protocol.pooled.corrector import PooledCorrector
+from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
+from anonymaly.stream.protocol.pooled.detector import PooledDetector
+from anonymaly.stream.protocol.pooled.owner import PooledOwner
+from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.sensor import Sensor
 
-PoolRole = Literal["sensor", "counter-1", "counter-2", "owner"]
+PoolRole = Literal["sensor", "counter-1", "counter-2", "detector", "corrector", "owner"]
+CORRECTION_SERVERS = ("corrector", "detector")
+DeclarationOfPool = CountingDeclaration | PooledDeclaration
+
+
+def read_pool(data: Any) -> DeclarationOfPool:
+    """Read what is declared of a pool; if it names no protocol, of ``counting``, which had pools first."""
+    if isinstance(data, CountingDeclaration | PooledDeclaration):
+        return data
+    of_correction = isinstance(data, Mapping) and data.get("protocol") == "correction"
+    return (PooledDeclaration if of_correction else CountingDeclaration).read(data)
+
+
+def servers_of(pool: DeclarationOfPool) -> tuple[str, ...]:
+    """Return the addresses of a pool's two servers."""
+    return COUNTERS if isinstance(pool, CountingDeclaration) else CORRECTION_SERVERS
 
 
 class PoolConfig(Value):
@@ -41,7 +62,7 @@ class PoolConfig(Value):
 
     Examples
     --------
-    >>> pool_peers_of("counter-1", ["room-1", "room-2"])
+    >>> pool_peers_of("counter-1", ["room-1", "room-2"], COUNTERS)
     ['counter-2', 'owner', 'sensor/room-1', 'sensor/room-2']
     """
 
@@ -57,10 +78,10 @@ class PoolConfig(Value):
     """Where the broker is, and as whom to connect."""
     peers: dict[str, StrictStr]
     """The addresses and public keys of those that the party talks to."""
-    pool: CountingDeclaration
+    pool: Annotated[DeclarationOfPool, BeforeValidator(read_pool)]
     """What is public about all sensors' readings."""
     sensors: list[StrictStr] = Field(default_factory=list)
-    """All sensors of the pool in the order of joining it, for counters and owner."""
+    """All sensors of the pool in the order of joining it, for servers and owner."""
     retired: list[StrictStr] = Field(default_factory=list)
     """Sensors among them that contribute no more, and whose keys nobody has."""
     check_key: StrictStr | None = None
@@ -85,6 +106,10 @@ class PoolConfig(Value):
     def check(self) -> None:
         """Refuse what does not fit together, above all what would give one party both shares."""
         is_sensor, is_counter = self.party == "sensor", self.party in COUNTERS
+        if self.party not in ("sensor", "owner", *servers_of(self.pool)):
+            raise InputError(
+                f"is of another protocol than {self.pool.protocol}", field="party", next_step=ADVICE
+            )
         wanted = {
             "name": is_sensor, "ledger": is_sensor, "check_key": is_counter, "sensors": not is_sensor,
         }  # fmt: skip
@@ -97,7 +122,7 @@ class PoolConfig(Value):
         else:
             read_sensors(self.sensors, self.pool.windows.least_sensors, self.retired)
         active = [name for name in self.sensors if name not in self.retired]
-        check_peers(self.peers, pool_peers_of(self.party, active), self.party)
+        check_peers(self.peers, pool_peers_of(self.party, active, servers_of(self.pool)), self.party)
         if self.broker.username != self.address:
             raise both_shares(
                 f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
@@ -113,8 +138,46 @@ class LoadedPool(LoadedConfig):
     def make_party(self) -> Party:
         """Open the party's journal, and a sensor's ledger."""
         if self.config.party == "sensor":
+            return self.make_sensor_of_pool()
+        return self.make_owner_of_pool() if self.config.party == "owner" else self.make_server_of_pool()
+
+    def make_sensor_of_pool(self) -> CountingSensor | PooledSensor:
+        """Open a sensor with its ledger."""
+        config = self.config
+        if isinstance(config.pool, CountingDeclaration):
             return self.make_counting_sensor()
-        return self.make_pool_owner() if self.config.party == "owner" else self.make_counter()
+        return PooledSensor(
+            config.name or "",
+            config.pool,
+            journal=self.folder / config.journal,
+            ledger=self.ledger,
+            budget=config.budget,
+            anchor=self.anchor,
+        )
+
+    def make_server_of_pool(self) -> PoolCounter | PooledDetector | PooledCorrector:
+        """Open a server."""
+        config, journal = self.config, self.folder / self.config.journal
+        if isinstance(config.pool, CountingDeclaration):
+            return self.make_counter()
+        kind = PooledDetector if config.party == "detector" else PooledCorrector
+        return kind(config.pool, config.sensors, journal, config.retired)
+
+    def make_owner_of_pool(self) -> PoolOwner | PooledOwner:
+        """Open an owner."""
+        config, journal = self.config, self.folder / self.config.journal
+        if isinstance(config.pool, CountingDeclaration):
+            return self.make_pool_owner()
+        return PooledOwner(config.pool, config.sensors, journal, config.retired)
+
+    @property
+    def counted(self) -> CountingDeclaration:
+        """What is declared of a pool of ``counting``."""
+        if not isinstance(self.config.pool, CountingDeclaration):
+            raise InputError(
+                "is of a pool of correction", field="config", next_step="Give one of a pool of counting."
+            )
+        return self.config.pool
 
     def make_sensor(self, declaration: StreamDeclaration | None = None) -> Sensor:
         """Refuse: a pool's sensor is another kind."""
@@ -129,7 +192,7 @@ class LoadedPool(LoadedConfig):
         config = self.config
         return PoolCounter(
             1 + COUNTERS.index(config.party),
-            config.pool,
+            self.counted,
             config.sensors,
             check_key=read_secret(self.folder / (config.check_key or ""), field="check_key"),
             journal=self.folder / config.journal,
@@ -137,16 +200,16 @@ class LoadedPool(LoadedConfig):
         )
 
     def make_pool_owner(self) -> PoolOwner:
-        """Open an owner."""
+        """Open an owner of a pool of ``counting``."""
         config = self.config
-        return PoolOwner(config.pool, config.sensors, self.folder / config.journal, config.retired)
+        return PoolOwner(self.counted, config.sensors, self.folder / config.journal, config.retired)
 
     def make_counting_sensor(self) -> CountingSensor:
-        """Open a sensor with its ledger."""
+        """Open a sensor of a pool of ``counting`` with its ledger."""
         config = self.config
         return CountingSensor(
             config.name or "",
-            config.pool,
+            self.counted,
             journal=self.folder / config.journal,
             ledger=self.ledger,
             budget=config.budget,
@@ -156,15 +219,15 @@ class LoadedPool(LoadedConfig):
 
 def _of_a_pool() -> InputError:
     return InputError(
-        "is a pool's, and this command is for streams of `correction`",
+        "is a pool's, and this command is for sensors that are judged each by itself",
         field="config",
-        next_step="A pool has the commands init, sensor, counter, owner, budget, skip, add-sensor, "
-        "retire-sensor, rotate-key and update.",
+        next_step="A pool has the commands init, sensor, its servers' and the owner's, budget, skip, "
+        "add-sensor, retire-sensor, rotate-key and update.",
     )
 
 
 def load_config(path: str | Path) -> LoadedConfig:
-    """Read a party's file, of either protocol; one that names no pool is of ``correction``."""
+    """Read a party's file; one that names no pool is of sensors that are judged each by itself."""
     place = Path(path)
     data = read_yaml(place, ADVICE)
     if "pool" not in data:
@@ -178,9 +241,11 @@ def load_config(path: str | Path) -> LoadedConfig:
         raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
-def pool_peers_of(role: str, sensors: list[str]) -> list[str]:
+def pool_peers_of(role: str, sensors: list[str], servers: tuple[str, ...]) -> list[str]:
     """Return the addresses of those that a party of a pool talks to."""
-    if role in ("sensor", "owner"):
-        return list(COUNTERS)
-    other = COUNTERS[1 - COUNTERS.index(role)]
-    return sorted([other, "owner", *(f"sensor/{name}" for name in sensors)])
+    if role == "sensor":
+        return list(servers)
+    if role == "owner":  # the detector has no key of the owner's
+        return [server for server in servers if server != "detector"]
+    others = {*servers, "owner"} - ({role, "owner"} if role == "detector" else {role})
+    return sorted([*others, *(f"sensor/{name}" for name in sensors)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parties of a pool as programs: counters that look at the clock, sensors with times, an owner."""
+"""The parties of a pool as programs: servers that look at the clock, sensors with times, an owner."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from anonymaly.errors import BudgetExceeded, InputError
-from anonymaly.noise import Noise
-from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.messages import VerdictShares
 from anonymaly.stream.counting.owner import PoolJudgement
 from anonymaly.stream.counting.sensor import CountingSensor
@@ -31,6 +29,9 @@ from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.pool import WORDS
+from anonymaly.stream.protocol.pooled.messages import PooledSuspects, PooledVerdict
+from anonymaly.stream.protocol.pooled.owner import PooledJudgement
+from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.windows import Moment
 
 TICK = 1.0  # seconds between looks at the clock
@@ -38,20 +39,23 @@ READ_AT_ONCE = 64  # readings of a file
 NANOSECONDS = 10**9
 LARGEST_SECONDS = 10**11  # numbers beyond are nanoseconds, as in line protocol
 
+PoolSensor = CountingSensor | PooledSensor
+Batches = Callable[[PoolSensor], Iterator[Batch]]
 
-def run_counter(loaded: LoadedPool, report: Report) -> None:
-    """Run a counter until it is stopped; report every window that it finished."""
+
+def run_pool_server(loaded: LoadedPool, report: Report) -> None:
+    """Run a server until it is stopped; report every window that it finished, or named suspects of."""
 
     def tell(outgoing: Iterable[Outgoing]) -> None:
         for item in outgoing:
-            if isinstance(item.message, VerdictShares):
+            if isinstance(item.message, VerdictShares | PooledVerdict | PooledSuspects):
                 report(describe_window(item.message))
 
-    with loaded.make_counter() as counter:
+    with loaded.make_server_of_pool() as server:
 
         async def work(carrier: Carrier) -> None:
             while True:
-                made = await carrier.call(counter.tick, time.time())
+                made = await carrier.call(server.tick, time.time())
                 await carrier.send(made)
                 tell(made)
                 await asyncio.sleep(TICK)
@@ -59,12 +63,12 @@ def run_counter(loaded: LoadedPool, report: Report) -> None:
         def watch(_: Message, outgoing: list[Outgoing]) -> None:
             tell(outgoing)
 
-        asyncio.run(run(loaded, counter, work, watch))
+        asyncio.run(run(loaded, server, work, watch))
 
 
 def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until: int | None = None) -> None:
     """Run the owner of a pool until it is stopped or has ``until`` verdicts; report every verdict once."""
-    with loaded.make_pool_owner() as owner:
+    with loaded.make_owner_of_pool() as owner:
         last, alarms = after, 0
 
         def report_new() -> None:
@@ -87,23 +91,19 @@ def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until:
         asyncio.run(run(loaded, owner, work, lambda *_: news.set()))
 
 
-def run_counting_sensor(
-    loaded: LoadedPool, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
-) -> None:
+def run_pool_sensor(loaded: LoadedPool, report: Report, batches: Batches) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
     A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
     """
-    with loaded.make_counting_sensor() as sensor:
+    with loaded.make_sensor_of_pool() as sensor:
         asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches), None))
 
 
-def run_counting_sensors(
-    parties: Sequence[LoadedPool], report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
-) -> None:
+def run_pool_sensors(parties: Sequence[LoadedPool], report: Report, batches: Batches) -> None:
     """Run many sensors in one process, each over its own connection: to show a pool, not to run one."""
 
-    async def work(loaded: LoadedPool, sensor: CountingSensor) -> None:
+    async def work(loaded: LoadedPool, sensor: PoolSensor) -> None:
         carrier = Carrier(sensor, loaded.make_connection())
         carrying = asyncio.create_task(carrier.run())
         working = asyncio.ensure_future(sensor_work(sensor, report, batches)(carrier))
@@ -112,15 +112,19 @@ def run_counting_sensors(
         for task in done:
             task.result()
 
-    async def work_all(sensors: list[CountingSensor]) -> None:
+    async def work_all(sensors: list[PoolSensor]) -> None:
         await asyncio.gather(*map(work, parties, sensors))
 
     with ExitStack() as stack:
-        asyncio.run(work_all([stack.enter_context(loaded.make_counting_sensor()) for loaded in parties]))
+        sensors: list[PoolSensor] = []
+        for loaded in parties:
+            sensors.append(loaded.make_sensor_of_pool())
+            stack.enter_context(sensors[-1])
+        asyncio.run(work_all(sensors))
 
 
 def sensor_work(
-    sensor: CountingSensor, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+    sensor: PoolSensor, report: Report, batches: Batches
 ) -> Callable[[Carrier], Coroutine[Any, Any, None]]:
     """Return what a sensor does once its messages are carried."""
 
@@ -128,11 +132,8 @@ def sensor_work(
         moments = [moment_of(reading.time) for reading in batch]
         return sensor.send([reading.values for reading in batch], moments)
 
-    def warm_up() -> None:
-        contribute(sensor.name, 0, 0, sensor.declaration.bits, Noise.system())
-
     async def work(carrier: Carrier) -> None:
-        await carrier.call(warm_up)  # before anything is charged: a kill would cost budget
+        await carrier.call(sensor.warm_up)
         await carrier.connection.connected.wait()
         try:
             async for batch in read_ahead(batches(sensor)):
@@ -148,7 +149,7 @@ def sensor_work(
     return work
 
 
-def from_file(path: str | Path, sensor: CountingSensor, form: Form | None = None) -> Iterator[Batch]:
+def from_file(path: str | Path, sensor: PoolSensor, form: Form | None = None) -> Iterator[Batch]:
     """Return a file's readings, some at a time."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as lines:
@@ -163,7 +164,7 @@ def from_file(path: str | Path, sensor: CountingSensor, form: Form | None = None
         ) from None
 
 
-def from_pipe(lines: Iterable[str], sensor: CountingSensor, form: Form | None = None) -> Iterator[Batch]:
+def from_pipe(lines: Iterable[str], sensor: PoolSensor, form: Form | None = None) -> Iterator[Batch]:
     """Return the readings of a pipe one by one: each leaves at once."""
     for reading in read_lines(lines, sensor.declaration.names, form):
         yield [reading]
@@ -186,7 +187,7 @@ def moment_of(text: str | None) -> Moment:
     return number / NANOSECONDS if abs(number) > LARGEST_SECONDS else number
 
 
-def describe_sensor(sensor: CountingSensor, event: str) -> Event:
+def describe_sensor(sensor: PoolSensor, event: str) -> Event:
     """Return how far a sensor is and what it has spent, as plain data."""
     return {
         "event": event, "sensor": sensor.name, "readings": sensor.accepted, "spent": sensor.spent,
@@ -195,18 +196,23 @@ def describe_sensor(sensor: CountingSensor, event: str) -> Event:
     }  # fmt: skip
 
 
-def describe_window(message: VerdictShares) -> Event:
-    """Return how a window ended at a counter, as plain data."""
-    return {
-        "event": "window", "pool": message.sensor, "window": message.window, "state": WORDS[message.state],
-        "contributed": int(message.members.sum()),
-    }  # fmt: skip
+def describe_window(message: VerdictShares | PooledVerdict | PooledSuspects) -> Event:
+    """Return how a window ended at a server, or how many suspects a detector named, as plain data."""
+    about = {"pool": message.sensor, "window": message.window, "contributed": int(message.members.sum())}
+    if isinstance(message, PooledSuspects):
+        return {"event": "suspects", **about, "suspects": int(message.suspects.sum())}
+    return {"event": "window", **about, "state": WORDS[message.state]}
 
 
-def describe_judgement(judgement: PoolJudgement) -> Event:
+def describe_judgement(judgement: PoolJudgement | PooledJudgement) -> Event:
     """Return a verdict as plain data."""
-    return {
+    about = {
         "event": "verdict", "number": judgement.number, "window": judgement.window,
         "state": judgement.state, "contributed": len(judgement.contributed),
-        "faults": list(judgement.faults), "lies": list(judgement.lies),
+    }  # fmt: skip
+    if isinstance(judgement, PoolJudgement):
+        return {**about, "faults": list(judgement.faults), "lies": list(judgement.lies)}
+    return {
+        **about, "look_at": list(judgement.look_at), "confirmed": len(judgement.confirmed),
+        "inward": len(judgement.inward), "covered": len(judgement.covered),
     }  # fmt: skip

@@ -21,7 +21,7 @@ from anonymaly.stream.programs.certificates import CERTIFICATE
 from anonymaly.stream.programs.client import Version
 from anonymaly.stream.programs.keys import key_content, public_text
 from anonymaly.stream.programs.mosquitto import configuration
-from anonymaly.stream.programs.pool_config import pool_peers_of
+from anonymaly.stream.programs.pool_config import DeclarationOfPool, pool_peers_of, servers_of
 from anonymaly.stream.programs.register import BROKER, CONFIG, REGISTER, Register, as_yaml
 from anonymaly.stream.programs.seal import LARGEST_SEALED
 from anonymaly.stream.programs.setup import (
@@ -60,7 +60,7 @@ def example_pool() -> CountingDeclaration:
 def set_up_pool(
     folder: Path,
     sensors: Sequence[str],
-    declaration: CountingDeclaration,
+    declaration: DeclarationOfPool,
     *,
     budget: Number,
     host: str = "127.0.0.1",
@@ -73,12 +73,13 @@ def set_up_pool(
     """Write the broker's files, the register and a folder for each party; return all that was written."""
     names = read_sensors(sensors, declaration.windows.least_sensors)
     limit = to_text(to_nano(budget, field="budget", largest=LARGEST_TOTAL))
-    roles = {address: address for address in (*COUNTERS, "owner")} | {
+    servers = servers_of(declaration)
+    roles = {address: address for address in (*servers, "owner")} | {
         f"sensor/{name}": "sensor" for name in names
     }
     keys = {address: X25519PrivateKey.generate() for address in roles}
     passwords = {address: random_text() for address in roles}
-    talks = {address: pool_peers_of(role, names) for address, role in roles.items()}
+    talks = {address: pool_peers_of(role, names, servers) for address, role in roles.items()}
     broker: dict[str, Any] = {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt}
     if tls:
         broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
@@ -89,7 +90,7 @@ def set_up_pool(
         keys={address: public_text(key) for address, key in keys.items()},
         passwords={address: hashed(address, password) for address, password in passwords.items()},
         talks=talks,
-        servers=list(COUNTERS),
+        servers=list(servers),
         streams={name: {} for name in names},
         pool=facts,
     )
@@ -126,6 +127,6 @@ def pool_config_text(register: Register, address: str, role: str, budget: str) -
     data |= {"broker": {"username": address, "password": PASSWORD} | register.broker}
     head = [
         f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
-        "# own machine and keep no copy: the promise rests on different people running the two counters.",
+        "# own machine and keep no copy: the promise rests on different people running the two servers.",
     ]
     return "\n".join([*head, as_yaml(register.bring_in_line(data))])

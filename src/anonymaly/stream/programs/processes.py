@@ -19,10 +19,10 @@ from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.programs.pool_config import LoadedPool, load_config
 from anonymaly.stream.programs.pool_program import (
     from_file,
-    run_counter,
-    run_counting_sensor,
-    run_counting_sensors,
     run_pool_owner,
+    run_pool_sensor,
+    run_pool_sensors,
+    run_pool_server,
 )
 from anonymaly.stream.programs.program import Event, Report, run_owner, run_sensor, run_server
 from anonymaly.stream.programs.register import BROKER, CONFIG
@@ -135,7 +135,7 @@ def run_all_sensors(folder: Path, sending: pipes.Connection[Event, Any]) -> None
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))  # journals have what is to be kept
     loaded = [load_config(path) for path in sorted(folder.glob(f"sensor-*/{CONFIG}"))]
-    run_counting_sensors(
+    run_pool_sensors(
         [party for party in loaded if isinstance(party, LoadedPool)],
         sending.send,
         lambda sensor: from_file(folder / folder_of(sensor.address) / READINGS, sensor),
@@ -162,11 +162,11 @@ def run_party(folder: Path, sending: pipes.Connection[Event, Any]) -> None:
 
 def _run_pool_party(loaded: LoadedPool, report: Report, readings: Path) -> None:
     if loaded.config.party == "sensor":
-        run_counting_sensor(loaded, report, lambda sensor: from_file(readings, sensor))
+        run_pool_sensor(loaded, report, lambda sensor: from_file(readings, sensor))
     elif loaded.config.party == "owner":
         run_pool_owner(loaded, report)
     else:
-        run_counter(loaded, report)
+        run_pool_server(loaded, report)
 
 
 @contextmanager

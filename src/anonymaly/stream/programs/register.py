@@ -48,7 +48,7 @@ class Register(Value):
     streams: dict[str, dict[str, Any]]
     """What is declared of each sensor's readings, as its configuration has it; of a pool's, nothing."""
     pool: dict[str, Any] | None = None
-    """What is declared of a pool, whose protocol is ``counting``; its sensors in the order of joining it."""
+    """What is declared of a pool, whatever its protocol; its sensors are in the order of joining it."""
     retired: list[StrictStr] = Field(default_factory=list)
     """Sensors that send no more; what they sent is still judged."""
     earlier: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)

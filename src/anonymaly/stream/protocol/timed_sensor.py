@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from anonymaly.core.arrays import Integers
 from anonymaly.errors import InputError
+from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import Charged, PayingSensor
 from anonymaly.stream.protocol.pool import DeclaredPool
 from anonymaly.stream.protocol.windows import Moment
@@ -16,6 +18,10 @@ from anonymaly.stream.protocol.windows import Moment
 
 class ChargedPool(DeclaredPool, Charged, Protocol):
     """What is public about a pool's readings, and what they cost."""
+
+    @property
+    def names(self) -> list[str]:
+        """The columns, in the order in which a reading lists them."""
 
 
 Declared = TypeVar("Declared", bound=ChargedPool)
@@ -37,6 +43,14 @@ class TimedSensor(PayingSensor[Declared]):
     name, declaration, journal, ledger, budget, anchor
         As of `Sensor`.
     """
+
+    @abstractmethod
+    def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
+        """Charge the account, hide the readings, and return what to send; all of them or none."""
+
+    @abstractmethod
+    def warm_up(self) -> None:
+        """Load compiled code before anything is charged: it takes a while, and a kill would cost budget."""
 
     @property
     def newest(self) -> int:

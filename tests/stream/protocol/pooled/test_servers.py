@@ -170,3 +170,44 @@ def test_a_retired_sensor_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_pool_with_too_few_sensors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="needs at least 6"):
         PooledDetector(POOL, NAMES[:5], tmp_path / "few.journal")
+
+
+def chosen(*places: int) -> np.ndarray:
+    return np.isin(np.arange(len(NAMES)), places)
+
+
+def with_shifts(corrector: PooledCorrector, named: Gathered, moved: dict[int, int]) -> None:
+    for place, message in enumerate(shifts()):
+        corrector.handle(replace(message, values=np.array([moved.get(place, 40)])))
+    corrector.handle(named)
+
+
+def test_sensors_on_the_detectors_side_make_the_distance_that_of_the_one_other_suspect(
+    detector: PooledDetector, corrector: PooledCorrector
+) -> None:
+    with_shifts(corrector, gathered(detector), {3: 10**6, 4: 10**6, 5: 77})
+    _, told = corrector.handle(PooledSuspects(POOL.pool, 0, ALL, chosen(3, 4, 5)))
+    assert isinstance(told.message, Thresholds)
+    assert told.message.near == 77
+
+
+def test_a_sensor_that_claims_not_to_have_moved_can_hide_the_faults_of_others(
+    detector: PooledDetector, corrector: PooledCorrector
+) -> None:
+    verdicts = []
+    for honest in (True, False):
+        window = 0 if honest else 1
+        # Faults, which noise moved outward by about as much; a liar among the suspects, or none.
+        moved = {3: 3000, 4: 3100, 5: 2950 if honest else 0}
+        named = Gathered(
+            POOL.pool, window, corrector._declared(len(NAMES)), ALL,
+            tuple(replace(message, window=window, previous=window - 1).digest for message in shifts()),
+        )  # fmt: skip
+        for place, message in enumerate(shifts(window)):
+            corrector.handle(replace(message, values=np.array([moved.get(place, 0)])))
+        corrector.handle(named)
+        corrector.handle(PooledSuspects(POOL.pool, window, ALL, chosen(3, 4, 5)))
+        made = corrector.handle(PooledCandidates(POOL.pool, window, ALL, NOBODY, NOBODY))
+        verdicts.append(made[1].message.confirmed)  # type: ignore[attr-defined]
+    assert verdicts[0][[3, 4]].any()
+    assert not verdicts[1][[3, 4]].any()
