@@ -16,7 +16,7 @@ from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictSha
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.owner import check_given_up, check_reason
+from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.windows import LAST_WINDOW
 
@@ -46,6 +46,11 @@ class PoolJudgement:
     contributed, faults, lies
         The sensors whose readings were counted, those whose reading is a fault, and those of which the
         counters' shares do not add up to 0 or 1: one of the two lies, or is broken.
+    known
+        How many sensors the pool had by then, in the order of joining it.
+    missing
+        Those of them without a reading in the window, but for sensors that are retired by now. Nobody is
+        named unless the window was judged: who contributed to others, the owner is not told.
     """
 
     number: int
@@ -54,6 +59,8 @@ class PoolJudgement:
     contributed: tuple[str, ...]
     faults: tuple[str, ...]
     lies: tuple[str, ...]
+    known: int
+    missing: tuple[str, ...]
 
 
 class PoolOwner(Party):
@@ -81,13 +88,15 @@ class PoolOwner(Party):
         retired: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
-        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, frozenset(retired))
+        self.retired = frozenset(retired)
+        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         super().__init__("owner", journal)
 
     def verdicts(self, after: int = 0) -> Iterator[PoolJudgement]:
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
             if isinstance(message, PoolVerdict):
+                judged = message.state == WindowState.JUDGED
                 yield PoolJudgement(
                     number,
                     message.window,
@@ -95,7 +104,13 @@ class PoolOwner(Party):
                     self._names(message.members),
                     self._names(message.faults),
                     self._names(message.lies),
+                    len(message.members),
+                    self._active(self._names(~message.members)) if judged else (),
                 )
+
+    def alarms(self, after: int = 0) -> list[AlarmEntry]:
+        """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""
+        return alarms_of(self._journal, after)
 
     def skip(self, last: int, *, reason: str) -> list[Outgoing]:
         """Give up all windows up to the last: those without a verdict get one that says so.
@@ -128,6 +143,9 @@ class PoolOwner(Party):
 
     def _names(self, members: Booleans) -> tuple[str, ...]:
         return tuple(name for name, there in zip(self.sensors, members, strict=False) if there)
+
+    def _active(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name not in self.retired)
 
     def _take(self, message: Message) -> list[Message]:
         if not isinstance(message, VerdictShares) or message.sensor != self.declaration.pool:

@@ -157,7 +157,7 @@ def _of_a_pool() -> InputError:
     return InputError(
         "is a pool's, and this command is for streams of `correction`",
         field="config",
-        next_step="A pool has the commands init, sensor, counter, owner, budget, skip, add-sensor, "
+        next_step="A pool has the commands init, sensor, counter, owner, watch, budget, skip, add-sensor, "
         "retire-sensor, rotate-key and update.",
     )
 

@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from anonymaly.errors import BudgetExceeded, InputError
 from anonymaly.noise import Noise
 from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.messages import VerdictShares
-from anonymaly.stream.counting.owner import WORDS, PoolJudgement
+from anonymaly.stream.counting.owner import WORDS, PoolJudgement, PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.pool_config import LoadedPool
@@ -23,14 +23,13 @@ from anonymaly.stream.programs.program import (
     MOST_UNSETTLED,
     Event,
     Report,
-    describe_alarm,
+    Work,
+    owner_work,
     read_ahead,
     run,
 )
 from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import AlarmReason
-from anonymaly.stream.protocol.owner import AlarmEntry
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.windows import Moment
 
@@ -63,29 +62,20 @@ def run_counter(loaded: LoadedPool, report: Report) -> None:
         asyncio.run(run(loaded, counter, work, watch))
 
 
-def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until: int | None = None) -> None:
-    """Run the owner of a pool until it is stopped or has ``until`` verdicts; report every verdict once."""
-    with loaded.make_pool_owner() as owner:
-        last, alarms = after, 0
-
-        def report_new() -> None:
-            nonlocal last, alarms
-            for number, sensor, window, reporter, reason in owner.journal.alarms(alarms):
-                report(describe_alarm(AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))))
-                alarms = number
-            for judgement in owner.verdicts(last):
-                report(describe_judgement(judgement))
-                last = judgement.number
-
-        async def work(carrier: Carrier) -> None:
-            report_new()
-            while until is None or last < until:
-                news.clear()
-                await news.wait()
-                report_new()
-
+def run_pool_owner(
+    loaded: LoadedPool,
+    report: Report,
+    *,
+    after: int = 0,
+    until: int | None = None,
+    beside: Work | None = None,
+    owner: PoolOwner | None = None,
+) -> None:
+    """Run the owner of a pool, as `run_owner` does that of other streams."""
+    with nullcontext(owner) if owner is not None else loaded.make_pool_owner() as party:
         news = asyncio.Event()
-        asyncio.run(run(loaded, owner, work, lambda *_: news.set()))
+        work = owner_work(party, describe_judgement, report, news, after=after, until=until, beside=beside)
+        asyncio.run(run(loaded, party, work, lambda *_: news.set()))
 
 
 def run_counting_sensor(
@@ -209,5 +199,6 @@ def describe_judgement(judgement: PoolJudgement) -> Event:
     return {
         "event": "verdict", "number": judgement.number, "window": judgement.window,
         "state": judgement.state, "contributed": len(judgement.contributed),
-        "faults": list(judgement.faults), "lies": list(judgement.lies),
+        "faults": list(judgement.faults), "lies": list(judgement.lies), "missing": list(judgement.missing),
+        "known": judgement.known,
     }  # fmt: skip
