@@ -137,7 +137,7 @@ async def _show(watched: Watched, live: Live | None, status: Path | None, carrie
         if live is not None:
             live.update(_drawn(watched, now), refresh=True)
         if status is not None:
-            seen = (watched.connected, watched.states.total(), watched.alarms)
+            seen = (watched.connected, watched.states.total(), len(watched.alarms))
             ago += 1
             if seen != kept or ago >= KEEP_EVERY:
                 await asyncio.to_thread(_keep, watched, status, now)

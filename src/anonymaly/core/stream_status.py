@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import stat
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import StrictBool, StrictInt, StrictStr
+from pydantic import AfterValidator, StrictBool, StrictInt, StrictStr
 
 from anonymaly.core.files import appearing
 from anonymaly.core.value import Number, Value
@@ -20,6 +21,15 @@ from anonymaly.errors import InputError
 
 LARGEST = 2**20  # bytes of a file; a pool of any size needs less, because lists end somewhere
 JUDGED = "judged"
+
+
+def _moment(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("needs its offset from UTC")
+    return text
+
+
+Moment = Annotated[StrictStr, AfterValidator(_moment)]
 
 
 class WindowStatus(Value):
@@ -31,7 +41,7 @@ class WindowStatus(Value):
     """Which window."""
     sensor: StrictStr | None
     """Whose it is; None in a pool, whose windows are of all sensors."""
-    begins: StrictStr | None
+    begins: Moment | None
     """When it began, if windows go by time."""
     state: StrictStr
     """``judged``, or why there is no verdict."""
@@ -100,7 +110,7 @@ class StreamStatus(Value):
     """How readings are hidden."""
     name: StrictStr | None
     """A pool's name."""
-    written: StrictStr
+    written: Moment
     """When this was so: a date and time with its offset from UTC."""
     runs: StrictBool
     """Whether the owner's program runs; False in the last thing that it writes."""
@@ -132,6 +142,8 @@ class StreamStatus(Value):
     """How many times a counter lied about a sensor."""
     alarms: StrictInt
     """How many alarms there were."""
+    new_alarms: StrictInt
+    """How many of them are about the newest windows, those in ``recent``."""
     least_sensors: StrictInt | None
     """With fewer a window of a pool is neither counted nor judged."""
     counted: StrictInt | None

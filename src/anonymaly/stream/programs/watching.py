@@ -84,12 +84,13 @@ class Watched(ABC):
         self.verdicts = Pace()  # of this run
         self.states: Counter[str] = Counter()
         self.recent: deque[WindowStatus] = deque(maxlen=MOST_RECENT)
-        self.to_look_at = self.lies = self.alarms = 0
+        self.to_look_at = self.lies = 0
+        self.alarms: list[tuple[str, int]] = []  # of which sensor and window
 
     def take(self, event: Event, now: float | None) -> None:
         """Take in what the owner's program reports; ``now`` is None for what an earlier run had."""
         if event["event"] == "alarm":
-            self.alarms += 1
+            self.alarms.append((event["sensor"], event["window"]))
             self.state_of(event["sensor"]).alarms += 1
             return
         window = self._take_verdict(event, now)
@@ -121,7 +122,8 @@ class Watched(ABC):
             listed=tuple([item for item in urgent if few or item.matters][:MOST_LISTED]),
             to_look_at=self.to_look_at,
             lies=self.lies,
-            alarms=self.alarms,
+            alarms=len(self.alarms),
+            new_alarms=sum(self._is_new(*alarm) for alarm in self.alarms),
             epsilon_judged=to_text(max((self._spent(*item) for item in self.sensors.items()), default=0)),
             **self._facts(),
         )
@@ -153,6 +155,10 @@ class Watched(ABC):
     @abstractmethod
     def _facts(self) -> Mapping[str, Any]:
         """Return the fields of a status that only this kind of stream has."""
+
+    def _is_new(self, sensor: str, window: int) -> bool:
+        recent = [item.window for item in self.recent if item.sensor in (sensor, None)]
+        return not recent or window >= min(recent)
 
     def _tell(self, name: str, state: SensorState, now: float) -> SensorStatus:
         waits = self.waits(name, now)
