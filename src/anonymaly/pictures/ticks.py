@@ -70,10 +70,15 @@ def times(first: float, last: float) -> ChartAxis:
     --------
     >>> times(0, 86_400 * 30).ticks
     ((0, '1970-01-01'), (2592000, '1970-01-31'))
+    >>> times(43_200, 86_400).ticks
+    ((43200, '1970-01-01 12:00'), (86400, '1970-01-02 00:00'))
     """
     last = max(last, first + 1)
     days = last - first >= 2 * 86_400
+    over_midnight = not days and first // 86_400 != last // 86_400
     form = "%Y-%m-%d" if days else "%H:%M" if last - first >= 120 else "%H:%M:%S"
+    form = f"%Y-%m-%d {form}" if over_midnight else form
     ticks = tuple((at, datetime.fromtimestamp(at, UTC).strftime(form)) for at in (first, last))
     day = datetime.fromtimestamp(last, UTC).strftime("%Y-%m-%d")
-    return ChartAxis("time" if days else f"{day}, time", "UTC", first, last, "time", ticks)
+    title = "time" if days or over_midnight else f"{day}, time"
+    return ChartAxis(title, "UTC", first, last, "time", ticks)

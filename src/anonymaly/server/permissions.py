@@ -127,5 +127,7 @@ PAGES: Mapping[str, Permission] = MappingProxyType(
         "key_form": Permission(_OWNER),
         "revoke_key_page": Permission(_OWNER),
         "revoke_key_form": Permission(_OWNER),
+        "streams_page": Permission(_OWNER),
+        "stream_page": Permission(_OWNER),
     }
 )

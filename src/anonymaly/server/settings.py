@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Mapping
 from datetime import date
@@ -22,6 +23,7 @@ from anonymaly.server.slots import SHORTEST
 FILE = "server.yaml"
 ADVICE = "A server needs no server.yaml; the page on the server lists what it may hold."
 LOOPBACK = "127.0.0.1"
+_STREAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class RequestLimits(Value):
@@ -66,6 +68,8 @@ class WebSettings(Value):
     """Whether browsers reach it by TLS: their cookies then go no other way."""
     login: WebLogin | None = None
     """Login by OpenID Connect, if the owner set it."""
+    streams: dict[str, StrictStr] = Field(default_factory=dict)
+    """Stream → the file that its owner's program keeps for the console."""
 
 
 class WorkerSettings(Value):
@@ -140,6 +144,8 @@ class ServerSettings(Value):
     """Whether what loosens waits for the host; if not said, where others than this machine reach it."""
     login: LoginSettings | None = None
     """Login by OpenID Connect; None lets people in by keys alone."""
+    streams: dict[str, StrictStr] = Field(default_factory=dict)
+    """Stream → the file that `anonymaly stream watch --status` keeps, for the console's owners."""
 
     @classmethod
     def load(cls, folder: Path, options: Mapping[str, Any] | None = None) -> ServerSettings:
@@ -178,6 +184,13 @@ class ServerSettings(Value):
                 field="tls_cert" if self.tls_cert is None else "tls_key",
                 next_step="Give --tls-cert and --tls-key.",
             )
+        for name in self.streams:
+            if not _STREAM.fullmatch(name):
+                raise InputError(
+                    f"names a stream {name!r}, which no address can hold",
+                    field="streams",
+                    next_step="Use at most 64 letters, digits, - and _.",
+                )
         refuse_unusable(self.security_contact, self.security_expires)
         if self.login is not None:
             self.login.check()
@@ -203,6 +216,7 @@ class ServerSettings(Value):
             security_expires=self.security_expires,
             encrypted=self.tls_cert is not None or self.behind_proxy is not None,
             login=None if self.login is None else self.login.for_web(folder),
+            streams={name: _place(folder, at) for name, at in self.streams.items()},
         )
 
     def log_at(self, folder: Path) -> str | None:

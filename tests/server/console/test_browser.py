@@ -69,6 +69,7 @@ def pages_of(who: str) -> list[str]:
     read = ["/proposals", *(f"/tables/patients/{name}" for name in books)]
     done = ["/keys", "/tables/patients/grant", "/tables/patients/budget/raise"]
     done += ["/tables/patients/grants/ann/revoke", "/tables/patients/amend"]
+    done += ["/streams", "/streams/rooms", "/streams/gone"]
     return {
         "analyst": [*shared, *asks, "/tables/patients/find"],
         "auditor": [*shared, *read],

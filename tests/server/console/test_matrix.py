@@ -27,7 +27,10 @@ FORMS: dict[str, dict[str, str]] = {
     "score_records": {"records": "age\n30\n"},
     "send_records": {"records": "age,ward\n30,A\n", "do": "plan"},
 }
-PLACES = {"file": "style.css", "question": "count", "analyst": "matrix", "key": "0" * 16, "find": "0" * 32}
+PLACES = {
+    "file": "style.css", "question": "count", "analyst": "matrix", "key": "0" * 16, "find": "0" * 32,
+    "stream": "rooms",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

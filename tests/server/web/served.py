@@ -17,11 +17,14 @@ import httpx
 import yaml
 
 from anonymaly import Count, Curator
+from anonymaly.core.stream_status import StreamStatus
 from anonymaly.server.keys import ApiKey
 from anonymaly.server.logins.settings import LoginSettings
 from anonymaly.server.settings import RequestLimits, WebSettings, WorkerSettings
 from anonymaly.server.state import State, keys, proofs
 from anonymaly.server.worker import Worker
+from anonymaly.stream.programs.watching_pool import WatchedPool
+from tests.stream.counting.pool import POOL
 
 PLENTY = RequestLimits(rate=1_000_000, burst=1_000_000, jobs_of_person=1000, jobs=10_000, at_once=1000)
 COUNT = {"question": "count", "epsilon": "0.01", "where": "age < 40"}
@@ -39,6 +42,30 @@ def write_table(folder: Path, name: str, extra: int = 0, ledger: str | None = No
     manifest = {"name": name, "source": f"{name}.csv", "columns": COLUMNS, "budget": "100"}
     manifest |= {} if ledger is None else {"ledger": ledger}
     (folder / f"{name}.yaml").write_text(yaml.safe_dump(manifest), "utf-8")
+
+
+def write_status(path: Path, **changes: Any) -> StreamStatus:
+    """Write what the owner's program of a pool of 60 rooms keeps after 40 windows."""
+    names = [f"room-{number:02}" for number in range(60)]
+    watched = WatchedPool(POOL, names)
+    for window in range(40):
+        silent = [name for name, there in (("room-05", window < 30), ("room-06", window % 5)) if not there]
+        judged = window != 25
+        watched.take(
+            {
+                "event": "verdict", "number": window + 1, "window": window, "known": 60,
+                "state": "judged" if judged else "too few sensors",
+                "contributed": 60 - len(silent) if judged else 0,
+                "faults": ["room-07"] * (judged and window % 4 == 1) + ["room-08"] * (window == 38),
+                "lies": ["room-09"] * (window == 37), "missing": silent if judged else [],
+            },
+            float(window),
+        )  # fmt: skip
+    watched.take({"event": "alarm", "sensor": "room-10", "window": 39}, 39.0)
+    watched.connected = True
+    status = StreamStatus.read({**watched.status(40.5).to_dict(), **changes})
+    status.write(path)
+    return status
 
 
 class Hand:
@@ -142,7 +169,9 @@ def serve(
         security_contact="mailto:security@example.org",
         security_expires="9999-12-31",
         login=at,
+        streams={"rooms": str(folder / "rooms.json"), "gone": str(folder / "gone.json")},
     )
+    write_status(folder / "rooms.json")
     (folder / "web.json").write_text(settings.to_json(), "utf-8")
     with ExitStack() as stack:
         stack.callback(state.close)

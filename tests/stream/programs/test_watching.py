@@ -14,15 +14,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymaly.cli import stream_watch
+from anonymaly.core.stream_status import LARGEST, SensorStatus, StreamStatus
 from anonymaly.errors import InputError
-from anonymaly.stream import Owner
+from anonymaly.stream import CountingDeclaration, Owner, PoolOwner
+from anonymaly.stream.counting.messages import VerdictShares, WindowState
+from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.programs import hooks as hooks_module
 from anonymaly.stream.programs.hooks import Hooks, Telling
+from anonymaly.stream.programs.pool_config import LoadedPool, load_config
+from anonymaly.stream.programs.pool_program import describe_judgement
+from anonymaly.stream.programs.pool_setup import set_up_pool
 from anonymaly.stream.programs.processes import reserved_port
 from anonymaly.stream.programs.setup import example_declaration, set_up
-from anonymaly.stream.programs.watching import Watched
+from anonymaly.stream.programs.watch_metrics import metrics_of, serve_metrics
+from anonymaly.stream.programs.watching import MOST_LISTED, MOST_RECENT, WatchedSensors
+from anonymaly.stream.programs.watching_pool import WatchedPool
 from anonymaly.stream.protocol.messages import Verdict
+from tests.stream.counting.pool import NAMES, POOL
 from tests.stream.programs.by_mqtt import HUNG, load
 from tests.stream.programs.conftest import Run
 from tests.stream.protocol.parties import ROOM
@@ -41,24 +49,108 @@ def verdict(window: int, found: int = 0, **other: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def sensors_of(status: StreamStatus) -> dict[str, SensorStatus]:
+    return {sensor.name: sensor for sensor in status.listed}
+
+
 def test_windows_readings_and_what_they_cost_are_summed_up() -> None:
-    watched = Watched({"room-1": ROOM, "room-2": ROOM})
+    watched = WatchedSensors({"room-1": ROOM, "room-2": ROOM})
     watched.take(verdict(0), None)
     for window, now in ((1, 10.0), (2, 20.0), (3, 30.0)):
         watched.take(verdict(window, found=2), now)
     watched.take(verdict(4, readings=0, complete=False), 40.0)
-    watched.take({"event": "alarm", "sensor": "room-2"}, 41.0)
-    shown = watched.to_dict(45.0)["sensors"]
-    assert shown["room-1"] == {
-        "windows": 5, "newest": 4, "given_up": 1, "readings": 40, "to_look_at": 6, "epsilon_judged": "80",
-        "alarms": 0, "seconds_since_verdict": 5.0, "late": False,
+    watched.take({"event": "alarm", "sensor": "room-2", "window": 0}, 41.0)
+    watched.take(verdict(9, found=1, sensor="retired"), None)
+    shown = sensors_of(watched.status(45.0))
+    assert shown["room-1"].to_dict() == {
+        "name": "room-1", "windows": 5, "newest": 4, "given_up": 1, "readings": 40, "to_look_at": 6,
+        "epsilon_judged": "80", "alarms": 0, "lies": 0, "missed": 0, "waits": 5, "late": False,
     }  # fmt: skip
-    assert (shown["room-2"]["alarms"], shown["room-2"]["seconds_since_verdict"]) == (1, None)
-    assert watched.to_dict(71.0)["sensors"]["room-1"]["late"], "three times as long as they took"
-    text = watched.metrics(71.0)
+    assert (shown["room-2"].alarms, shown["room-2"].waits) == (1, None)
+    late = watched.status(71.0)
+    assert sensors_of(late)["room-1"].late, "three times as long as they took"
+    assert (late.late, late.late_sensors, late.faulty_sensors) == (True, 1, 1)
+    assert late.states == {"judged": 5, "given up by the owner": 1}
+    text = metrics_of(watched, 71.0)
     assert 'anonymaly_stream_to_look_at_total{sensor="room-1"} 6\n' in text
     assert 'anonymaly_stream_late{sensor="room-1"} 1\n' in text
     assert 'anonymaly_stream_epsilon_judged{sensor="room-1"} 80\n' in text
+    assert 'anonymaly_stream_given_up_total{sensor="room-1"} 1\n' in text
+    assert "retired" not in text
+
+
+PERIODIC = CountingDeclaration.read(POOL.to_dict() | {"period": 4, "epsilon": "0.5"})
+
+
+def judged(window: int, missing: tuple[str, ...] = (), **other: Any) -> dict[str, Any]:
+    return {
+        "event": "verdict", "number": window + 1, "window": window, "state": "judged",
+        "faults": [], "lies": [], "missing": list(missing),
+        "contributed": len(NAMES) - len(missing), "known": len(NAMES), **other,
+    }  # fmt: skip
+
+
+def test_a_pool_is_summed_up_by_its_sensors_and_its_windows() -> None:
+    watched = WatchedPool(PERIODIC, NAMES)
+    watched.take(judged(0, faults=["room-03"]), None)
+    watched.take(judged(1, ("room-05",), faults=["room-03", "room-04"]), 10.0)
+    watched.take(judged(2, state="too few sensors", contributed=0), 20.0)
+    watched.take(judged(4, ("room-05",), lies=["room-06"]), 30.0)
+    watched.take({"event": "alarm", "sensor": "room-07", "window": 0}, 30.0)
+    status = watched.status(33.0)
+    shown = sensors_of(status)
+    assert (shown["room-03"].to_look_at, shown["room-03"].readings) == (2, 3)
+    assert (shown["room-05"].missed, shown["room-05"].readings, shown["room-05"].newest) == (2, 1, 0)
+    assert (shown["room-05"].epsilon_judged, shown["room-04"].epsilon_judged) == ("0.5", "1")
+    assert [sensor.name for sensor in status.listed[:5]] == [
+        "room-07", "room-06", "room-05", "room-03", "room-04",
+    ], "alarms first, then lies, then who is missing, then faults"  # fmt: skip
+    assert (status.name, status.least_sensors, status.counted, status.epsilon) == ("pool", 20, 2, "0.5")
+    assert (status.absent_sensors, status.faulty_sensors, status.to_look_at, status.lies) == (1, 2, 3, 1)
+    assert status.states == {"judged": 3, "too few sensors": 1}
+    assert (status.waits, status.epsilon_judged) == (3, "1")
+    first, *_, unjudged, last = status.recent
+    assert (first.begins, first.named, first.missing) == ("2026-01-01T00:00:00+00:00", ("room-03",), 0)
+    assert (unjudged.readings, unjudged.missing) == (None, None), "who contributed, the owner is not told"
+    assert (last.counted, last.lies, last.missing) == (True, ("room-06",), 1)
+
+
+def test_a_sensor_of_a_pool_is_late_by_its_own_pace() -> None:
+    watched = WatchedPool(PERIODIC, NAMES)
+    for window in range(24):
+        silent = [name for name, there in {
+            "room-01": window < 20, "room-02": window % 4 == 0, "room-03": False, "room-04": window < 21,
+        }.items() if not there]  # fmt: skip
+        watched.take(judged(window, tuple(silent)), None)
+    late = {
+        name: watched.is_late(name, 0.0) for name in ("room-00", "room-01", "room-02", "room-03", "room-04")
+    }
+    assert late == {
+        "room-00": False, "room-01": True, "room-02": False, "room-03": True, "room-04": False,
+    }, "room-02 is there every fourth time, and room-04 missed three windows only"  # fmt: skip
+    watched.take(judged(24, ("room-03",)), None)
+    assert not watched.is_late("room-01", 0.0)
+    assert 'anonymaly_stream_missed{sensor="room-03"} 25\n' in metrics_of(watched, 0.0)
+
+
+def test_a_sensor_is_missing_from_no_window_before_it_joined_or_after_it_retired() -> None:
+    watched = WatchedPool(PERIODIC, NAMES, retired=["room-00"])
+    watched.take(judged(0, known=len(NAMES) - 1), None)
+    watched.take(judged(1, (NAMES[-1],)), None)
+    assert "room-00" not in watched.sensors
+    assert (watched.sensors[NAMES[-1]].windows, watched.sensors[NAMES[-1]].missed) == (0, 1)
+    assert watched.sensors[NAMES[-2]].windows == 2
+
+
+def test_a_status_of_any_pool_stays_small(tmp_path: Path) -> None:
+    names = [f"sensor-with-a-rather-long-name-{number:05}" for number in range(5000)]
+    watched = WatchedPool(PERIODIC, names)
+    for window in range(MOST_RECENT + 10):
+        watched.take(judged(window, known=5000, faults=names[::2], lies=names[1::2], contributed=5000), None)
+    status = watched.status(0.0)
+    assert (len(status.listed), len(status.recent)) == (MOST_LISTED, MOST_RECENT)
+    status.write(tmp_path / "status.json")
+    assert (tmp_path / "status.json").stat().st_size < LARGEST / 4
 
 
 @pytest.fixture
@@ -105,6 +197,17 @@ def test_a_fault_is_told_once_and_what_was_before_the_hook_not_at_all(
     assert told(tmp_path) == [3, 5, 6]
 
 
+def test_of_a_pool_faults_lies_and_windows_without_a_verdict_are_told(
+    tmp_path: Path, owner: Owner, program: Path
+) -> None:
+    events = [
+        judged(0), judged(1, faults=["room-01"]), judged(2, lies=["room-01"]), judged(3, ("room-01",)),
+        judged(4, state="too few sensors", contributed=0),
+    ]  # fmt: skip
+    tell(Telling(Hooks(program), owner.journal, {"verdict": 0}), events, until="5")
+    assert told(tmp_path) == [2, 3, 5]
+
+
 def test_what_could_not_be_told_is_tried_again_a_few_times(
     tmp_path: Path, owner: Owner, program: Path, monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -149,9 +252,9 @@ def test_a_hook_that_can_never_work_is_refused(hooks: Hooks) -> None:
 
 def test_metrics_are_served_to_this_machine() -> None:
     async def fetch() -> bytes:
-        watched = Watched({"room-1": ROOM})
+        watched = WatchedSensors({"room-1": ROOM})
         with reserved_port() as port:
-            task = asyncio.create_task(stream_watch._serve(watched, port))
+            task = asyncio.create_task(serve_metrics(watched, port))
             async with asyncio.timeout(HUNG):
                 while True:
                     try:
@@ -184,3 +287,51 @@ def test_the_watch_command_shows_what_the_owner_knows(run: Run, tmp_path: Path, 
     (line,) = run("watch", "--config", config, "--until", "1", "--json").stdout.splitlines()
     assert json.loads(line)["look_at"] == [0]
     assert run("watch", "--config", config, "--on-fault", "nowhere").returncode == 2
+
+
+@pytest.fixture
+def pool(tmp_path: Path, port: int) -> Path:
+    """A pool whose owner has two verdicts: a fault, and a window of too few sensors."""
+    set_up_pool(tmp_path / "pool", NAMES, PERIODIC, budget=100, port=port)
+    with owner_of(tmp_path / "pool") as owner:
+        members = np.arange(len(NAMES)) != 5
+        bits = np.where(np.arange(members.sum()) == 3, 1, 0)
+        take_shares(owner, 0, WindowState.JUDGED, members, bits)
+        take_shares(owner, 1, WindowState.TOO_FEW, ~members & members, bits[:0])
+    return tmp_path / "pool"
+
+
+def owner_of(folder: Path) -> PoolOwner:
+    loaded = load_config(folder / "owner" / "config.yaml")
+    assert isinstance(loaded, LoadedPool)
+    return loaded.make_pool_owner()
+
+
+def take_shares(owner: PoolOwner, window: int, state: WindowState, members: Any, bits: Any) -> None:
+    """Hand an owner what both counters say of a window."""
+    first = np.arange(len(bits)) * 7919
+    for part, values in enumerate((first, (bits - first) % PRIME)):
+        owner.handle(VerdictShares("pool", window, part, state, bytes(32), bytes(32), members, values))
+
+
+def test_a_verdict_names_who_was_missing_but_only_if_it_was_judged(pool: Path) -> None:
+    with owner_of(pool) as owner:
+        first, second = map(describe_judgement, owner.verdicts())
+    assert (first["missing"], first["faults"], first["known"]) == (["room-05"], ["room-03"], len(NAMES))
+    assert (second["state"], second["missing"]) == ("too few sensors", [])
+
+
+def test_the_watch_command_shows_a_pool_and_keeps_its_status(run: Run, tmp_path: Path, pool: Path) -> None:
+    config = str(pool / "owner" / "config.yaml")
+    shown = run("watch", "--config", config, "--until", "2", "--status", "status.json")
+    assert shown.returncode == 0, shown.stderr
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert ["0", "(counted)", "judged", "23", "1", "room-03"] in lines
+    assert ["room-03", "1", "0", "1", "of", "1", "0", "0.5", "0", "0"] in lines
+    assert ["room-05", "0", "0", "of", "0", "1", "0", "0", "0"] in lines
+    kept = StreamStatus.load(tmp_path / "status.json")
+    assert (kept.runs, kept.connected, kept.windows, kept.absent_sensors) == (False, False, 2, 1)
+    first, _ = run("watch", "--config", config, "--until", "2", "--json").stdout.splitlines()
+    assert json.loads(first)["faults"] == ["room-03"]
+    refused = run("watch", "--config", config, "--status", "nowhere/status.json")
+    assert (refused.returncode, "there is no folder" in refused.stderr) == (2, True)

@@ -33,6 +33,11 @@ class PoolJudgement:
     contributed, faults, lies
         The sensors whose readings were counted, those whose reading is a fault, and those of which the
         counters' shares do not add up to 0 or 1: one of the two lies, or is broken.
+    known
+        How many sensors the pool had by then, in the order of joining it.
+    missing
+        Those of them without a reading in the window, but for sensors that are retired by now. Nobody is
+        named unless the window was judged: who contributed to others, the owner is not told.
     """
 
     number: int
@@ -41,6 +46,8 @@ class PoolJudgement:
     contributed: tuple[str, ...]
     faults: tuple[str, ...]
     lies: tuple[str, ...]
+    known: int
+    missing: tuple[str, ...]
 
 
 class PoolOwner(OwnerOfPool[CountingDeclaration]):
@@ -64,6 +71,7 @@ class PoolOwner(OwnerOfPool[CountingDeclaration]):
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
             if isinstance(message, PoolVerdict):
+                judged = message.state == WindowState.JUDGED
                 yield PoolJudgement(
                     number,
                     message.window,
@@ -71,6 +79,8 @@ class PoolOwner(OwnerOfPool[CountingDeclaration]):
                     self._names(message.members),
                     self._names(message.faults),
                     self._names(message.lies),
+                    len(message.members),
+                    self._absent(message.members) if judged else (),
                 )
 
     def _missing(self, last: int) -> list[int]:

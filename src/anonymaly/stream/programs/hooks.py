@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymaly.errors import InputError
-from anonymaly.stream.programs.watching import Event
+from anonymaly.stream.programs.watching import Event, is_fault
 from anonymaly.stream.protocol.journal import Journal
 
 logger = logging.getLogger("anonymaly.stream")
@@ -73,9 +73,8 @@ class Telling:
 
     def take(self, event: Event) -> None:
         """Queue an event if it is a fault that was not told before."""
-        kind = event["event"]
-        fault = kind == "alarm" or event["found"] or not event["complete"]
-        if fault and event["number"] > int(self._journal.read_note(_note(kind)) or 0):
+        last = self._journal.read_note(_note(event["event"]))
+        if is_fault(event) and event["number"] > int(last or 0):
             self._queue.put_nowait(event)
 
     async def run(self) -> None:

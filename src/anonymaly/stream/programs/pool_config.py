@@ -221,7 +221,7 @@ def _of_a_pool() -> InputError:
     return InputError(
         "is a pool's, and this command is for sensors that are judged each by itself",
         field="config",
-        next_step="A pool has the commands init, sensor, its servers' and the owner's, budget, skip, "
+        next_step="A pool has the commands init, sensor, its servers', owner, watch, budget, skip, "
         "add-sensor, retire-sensor, rotate-key and update.",
     )
 

@@ -7,13 +7,13 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 from anonymaly.errors import BudgetExceeded, InputError
 from anonymaly.stream.counting.messages import VerdictShares
-from anonymaly.stream.counting.owner import PoolJudgement
+from anonymaly.stream.counting.owner import PoolJudgement, PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.pool_config import LoadedPool
@@ -21,7 +21,8 @@ from anonymaly.stream.programs.program import (
     MOST_UNSETTLED,
     Event,
     Report,
-    describe_alarm,
+    Work,
+    owner_work,
     read_ahead,
     run,
 )
@@ -66,29 +67,20 @@ def run_pool_server(loaded: LoadedPool, report: Report) -> None:
         asyncio.run(run(loaded, server, work, watch))
 
 
-def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until: int | None = None) -> None:
-    """Run the owner of a pool until it is stopped or has ``until`` verdicts; report every verdict once."""
-    with loaded.make_owner_of_pool() as owner:
-        last, alarms = after, 0
-
-        def report_new() -> None:
-            nonlocal last, alarms
-            for alarm in owner.alarms(alarms):
-                report(describe_alarm(alarm))
-                alarms = alarm.number
-            for judgement in owner.verdicts(last):
-                report(describe_judgement(judgement))
-                last = judgement.number
-
-        async def work(carrier: Carrier) -> None:
-            report_new()
-            while until is None or last < until:
-                news.clear()
-                await news.wait()
-                report_new()
-
+def run_pool_owner(
+    loaded: LoadedPool,
+    report: Report,
+    *,
+    after: int = 0,
+    until: int | None = None,
+    beside: Work | None = None,
+    owner: PoolOwner | PooledOwner | None = None,
+) -> None:
+    """Run the owner of a pool, as `run_owner` does that of other streams."""
+    with nullcontext(owner) if owner is not None else loaded.make_owner_of_pool() as party:
         news = asyncio.Event()
-        asyncio.run(run(loaded, owner, work, lambda *_: news.set()))
+        work = owner_work(party, describe_judgement, report, news, after=after, until=until, beside=beside)
+        asyncio.run(run(loaded, party, work, lambda *_: news.set()))
 
 
 def run_pool_sensor(loaded: LoadedPool, report: Report, batches: Batches) -> None:
@@ -209,6 +201,7 @@ def describe_judgement(judgement: PoolJudgement | PooledJudgement) -> Event:
     about = {
         "event": "verdict", "number": judgement.number, "window": judgement.window,
         "state": judgement.state, "contributed": len(judgement.contributed),
+        "missing": list(judgement.missing), "known": judgement.known,
     }  # fmt: skip
     if isinstance(judgement, PoolJudgement):
         return {**about, "faults": list(judgement.faults), "lies": list(judgement.lies)}

@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import nullcontext, suppress
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -48,6 +48,16 @@ def run_server(loaded: LoadedConfig, report: Report) -> None:
         asyncio.run(run(loaded, party, None, watch))
 
 
+class Judging(Protocol):
+    """An owner, whatever the protocol."""
+
+    def verdicts(self, after: int = 0) -> Iterator[Any]:
+        """Return what was judged behind a number, oldest first."""
+
+    def alarms(self, after: int = 0) -> list[AlarmEntry]:
+        """Return what was found wrong behind a number, oldest first."""
+
+
 def run_owner(
     loaded: LoadedConfig,
     report: Report,
@@ -62,35 +72,55 @@ def run_owner(
     ``beside`` runs beside it, once what an earlier run had is reported; ``owner`` is one that is open.
     """
     with nullcontext(owner) if owner is not None else loaded.make_owner() as party:
-        last, alarms = after, 0
-
-        def report_new() -> None:
-            nonlocal last, alarms
-            for alarm in party.alarms(alarms):
-                report(describe_alarm(alarm))
-                alarms = alarm.number
-            for judgement in party.verdicts(last):
-                report(describe_judgement(judgement))
-                last = judgement.number
-
-        async def work(carrier: Carrier) -> None:
-            report_new()
-            if until is not None and last >= until:
-                return
-            also = None if beside is None else asyncio.create_task(_await(beside(carrier)))
-            try:
-                while until is None or last < until:
-                    news.clear()
-                    await news.wait()
-                    report_new()
-                    if also is not None and also.done():
-                        also.result()
-            finally:
-                if also is not None:
-                    await end([also])
-
         news = asyncio.Event()
+        work = owner_work(party, describe_judgement, report, news, after=after, until=until, beside=beside)
         asyncio.run(run(loaded, party, work, lambda *_: news.set()))
+
+
+def owner_work(
+    owner: Judging,
+    describe_verdict: Callable[[Any], Event],
+    report: Report,
+    news: asyncio.Event,
+    *,
+    after: int = 0,
+    until: int | None = None,
+    beside: Work | None = None,
+) -> Work:
+    """Return what an owner does once its messages are carried; ``news`` is set when one has come."""
+    last, alarms = after, 0
+
+    def report_new() -> None:
+        nonlocal last, alarms
+        for alarm in owner.alarms(alarms):
+            report(describe_alarm(alarm))
+            alarms = alarm.number
+        for judgement in owner.verdicts(last):
+            report(describe_verdict(judgement))
+            last = judgement.number
+
+    async def follow() -> None:
+        while until is None or last < until:
+            news.clear()
+            await news.wait()
+            report_new()
+
+    async def work(carrier: Carrier) -> None:
+        report_new()
+        if until is not None and last >= until:
+            return
+        tasks = [asyncio.create_task(follow())]
+        if beside is not None:
+            tasks.append(asyncio.create_task(_await(beside(carrier))))
+        try:
+            # What runs beside it ends only by failing, and that must not wait for the next verdict.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await end(tasks)
+
+    return work
 
 
 def run_sensor(

@@ -3,16 +3,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from anonymaly.core.epsilon import to_text
+from anonymaly.core.stream_status import JUDGED, SensorStatus, StreamStatus, WindowStatus
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 
-LATE = 3  # times as long as a sensor's windows took on average: then it counts as late
+LATE = 3  # times as long as something took on average: then it counts as late
+MOST_RECENT = 96  # windows that a status has
+MOST_LISTED = 100  # sensors that a status has
+MOST_NAMED = 20  # sensors that a window of a status names
 
 Event = dict[str, Any]
+
+
+@dataclass
+class Pace:
+    """How often something comes, by any measure that only grows."""
+
+    first: float | None = None
+    last: float | None = None
+    times: int = 0
+
+    def take(self, now: float) -> None:
+        """Note that it came."""
+        self.first = now if self.first is None else self.first
+        self.last = now
+        self.times += 1
+
+    def waits(self, now: float) -> float | None:
+        """Return for how long it did not come; None if it never did."""
+        return None if self.last is None else now - self.last
+
+    def is_late(self, now: float) -> bool:
+        """Say whether the next one takes much longer than the last ones did."""
+        if self.first is None or self.last is None or self.times < 2:
+            return False
+        return now - self.last > LATE * (self.last - self.first) / (self.times - 1)
 
 
 @dataclass
@@ -24,25 +56,130 @@ class SensorState:
     given_up: int = 0
     readings: int = 0
     to_look_at: int = 0
-    last_found: tuple[int, ...] = ()
+    lies: int = 0
     alarms: int = 0
-    first: float | None = None  # when the first verdict of this run came
-    last: float | None = None
-    since: int = 0  # verdicts of this run
+    missed: int = 0  # judged windows of a pool in a row
+    counted: int = 0  # windows of a pool in which its reading cost ε
+    pace: Pace = field(default_factory=Pace)
 
-    def waits(self, now: float) -> float | None:
-        """Return for how many seconds there was no verdict."""
-        return None if self.last is None else now - self.last
-
-    def is_late(self, now: float) -> bool:
-        """Say whether the next verdict takes much longer than the last ones did."""
-        if self.first is None or self.last is None or self.since < 2:
-            return False
-        return now - self.last > LATE * (self.last - self.first) / (self.since - 1)
+    def take(self, window: int) -> None:
+        """Count a window that has a verdict."""
+        self.windows += 1
+        self.newest = window if self.newest is None else max(window, self.newest)
 
 
-class Watched:
-    """All sensors of a stream; times are of a clock that never jumps.
+class Watched(ABC):
+    """A stream as its owner sees it; times are of a clock that never jumps.
+
+    Parameters
+    ----------
+    sensors : iterable of str
+        The names of those that are not retired.
+    """
+
+    def __init__(self, sensors: Iterable[str]) -> None:
+        self.sensors = {name: SensorState() for name in sensors}
+        self.connected = False
+        self.unacknowledged = 0
+        self.verdicts = Pace()  # of this run
+        self.states: Counter[str] = Counter()
+        self.recent: deque[WindowStatus] = deque(maxlen=MOST_RECENT)
+        self.to_look_at = self.lies = 0
+        self.alarms: list[tuple[str, int]] = []  # of which sensor and window
+
+    def take(self, event: Event, now: float | None) -> None:
+        """Take in what the owner's program reports; ``now`` is None for what an earlier run had."""
+        if event["event"] == "alarm":
+            self.alarms.append((event["sensor"], event["window"]))
+            self.state_of(event["sensor"]).alarms += 1
+            return
+        window = self._take_verdict(event, now)
+        self.states[window.state] += 1
+        self.to_look_at += window.to_look_at
+        self.recent.append(window)
+        if now is not None:
+            self.verdicts.take(now)
+
+    def status(self, now: float, *, runs: bool = True) -> StreamStatus:
+        """Return all that is worth showing as plain data."""
+        told = {name: self._tell(name, state, now) for name, state in self.sensors.items()}
+        urgent = sorted(told.values(), key=lambda sensor: sensor.urgency)
+        few = len(urgent) <= MOST_LISTED
+        waits = self.verdicts.waits(now)
+        return StreamStatus(
+            written=datetime.now(UTC).isoformat(timespec="seconds"),
+            runs=runs,
+            connected=self.connected,
+            unacknowledged=self.unacknowledged,
+            waits=None if waits is None else round(waits, 1),
+            late=self.verdicts.is_late(now),
+            states=dict(self.states),
+            recent=tuple(self.recent),
+            sensors=len(told),
+            late_sensors=sum(sensor.late for sensor in urgent),
+            absent_sensors=sum(sensor.missed > 0 for sensor in urgent),
+            faulty_sensors=sum(sensor.to_look_at > 0 for sensor in urgent),
+            listed=tuple([item for item in urgent if few or item.matters][:MOST_LISTED]),
+            to_look_at=self.to_look_at,
+            lies=self.lies,
+            alarms=len(self.alarms),
+            new_alarms=sum(self._is_new(*alarm) for alarm in self.alarms),
+            epsilon_judged=to_text(max((self._spent(*item) for item in self.sensors.items()), default=0)),
+            **self._facts(),
+        )
+
+    def state_of(self, name: str) -> SensorState:
+        """Return what is known of a sensor; of a retired one, which may still have verdicts, nothing is."""
+        return self.sensors.get(name) or SensorState()
+
+    def spent(self, name: str) -> str:
+        """Return the ε of the readings that were judged; the sensor's ledger knows all that it spent."""
+        return to_text(self._spent(name, self.sensors[name]))
+
+    def is_late(self, name: str, now: float) -> bool:
+        """Say whether a sensor takes much longer than it usually did."""
+        return self.sensors[name].pace.is_late(now)
+
+    def waits(self, name: str, now: float) -> float | None:
+        """Return for how many seconds there was no verdict of a sensor, if it has verdicts of its own."""
+        return self.sensors[name].pace.waits(now)
+
+    @abstractmethod
+    def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
+        """Count what a verdict says of its sensors; return the window."""
+
+    @abstractmethod
+    def _spent(self, name: str, state: SensorState) -> int:
+        """Return the ε of a sensor's judged readings, in billionths."""
+
+    @abstractmethod
+    def _facts(self) -> Mapping[str, Any]:
+        """Return the fields of a status that only this kind of stream has."""
+
+    def _is_new(self, sensor: str, window: int) -> bool:
+        recent = [item.window for item in self.recent if item.sensor in (sensor, None)]
+        return not recent or window >= min(recent)
+
+    def _tell(self, name: str, state: SensorState, now: float) -> SensorStatus:
+        waits = self.waits(name, now)
+        return SensorStatus(
+            name=name,
+            windows=state.windows,
+            newest=state.newest,
+            readings=state.readings,
+            to_look_at=state.to_look_at,
+            given_up=state.given_up,
+            lies=state.lies,
+            alarms=state.alarms,
+            missed=state.missed,
+            waits=None if waits is None else round(waits, 1),
+            late=self.is_late(name, now),
+            epsilon_judged=to_text(self._spent(name, state)),
+        )
+
+
+class WatchedSensors(Watched):
+    """A stream of ``correction``, in which every sensor has windows and a declaration of its own.
 
     Parameters
     ----------
@@ -52,75 +189,50 @@ class Watched:
 
     def __init__(self, streams: Mapping[str, StreamDeclaration]) -> None:
         self._streams = streams
-        self.sensors = {name: SensorState() for name in streams}
-        self.connected = False
-        self.unacknowledged = 0
+        super().__init__(streams)
 
-    def take(self, event: Event, now: float | None) -> None:
-        """Take in what the owner's program reports; ``now`` is None for what an earlier run had."""
-        state = self.sensors[event["sensor"]]
-        if event["event"] == "alarm":
-            state.alarms += 1
-            return
-        state.windows += 1
-        state.newest = max(event["window"], -1 if state.newest is None else state.newest)
+    def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
+        state = self.state_of(event["sensor"])
+        state.take(event["window"])
         state.readings += event["readings"]
         state.to_look_at += event["found"]
         state.given_up += not event["complete"]
-        state.last_found = tuple(event["look_at"])
         if now is not None:
-            state.since += 1
-            state.first = now if state.first is None else state.first
-            state.last = now
+            state.pace.take(now)
+        unlike = "the servers have windows of different length"
+        return WindowStatus(
+            window=event["window"],
+            sensor=event["sensor"],
+            begins=None,
+            state=JUDGED if event["complete"] else unlike if event["readings"] else "given up by the owner",
+            readings=event["readings"] if event["complete"] else None,
+            missing=None,
+            to_look_at=event["found"],
+            named=(),
+            lies=(),
+            counted=True,
+        )
 
-    def spent(self, name: str) -> str:
-        """Return the ε of the readings that were judged; the sensor's ledger knows all that it spent."""
-        return to_text(self._streams[name].cost_of(self.sensors[name].readings))
+    def _spent(self, name: str, state: SensorState) -> int:
+        return self._streams[name].cost_of(state.readings)
 
-    def to_dict(self, now: float) -> dict[str, Any]:
-        """Return everything as plain data."""
+    def _facts(self) -> Mapping[str, Any]:
         return {
-            "connected": self.connected,
-            "unacknowledged": self.unacknowledged,
-            "sensors": {
-                name: {
-                    "windows": state.windows, "newest": state.newest, "given_up": state.given_up,
-                    "readings": state.readings, "to_look_at": state.to_look_at,
-                    "epsilon_judged": self.spent(name), "alarms": state.alarms,
-                    "seconds_since_verdict": None if (waits := state.waits(now)) is None else round(waits, 1),
-                    "late": state.is_late(now),
-                }
-                for name, state in self.sensors.items()
-            },
+            "protocol": "correction", "name": None, "least_sensors": None, "counted": None, "epsilon": None,
+            "cost": "",
         }  # fmt: skip
 
-    def metrics(self, now: float) -> str:
-        """Return everything in the text format of Prometheus."""
-        return "\n".join([*self._metrics(now), ""])
 
-    def _metrics(self, now: float) -> Iterator[str]:
-        yield from _metric("connected", "gauge", "1 while the broker is there", {"": int(self.connected)})
-        yield from _metric("unacknowledged", "gauge", "messages without a receipt", {"": self.unacknowledged})
-        for name, kind, text, value in _OF_SENSORS:
-            values = {f'{{sensor="{sensor}"}}': value(state) for sensor, state in self.sensors.items()}
-            yield from _metric(name, kind, text, values)
-        late = {f'{{sensor="{sensor}"}}': int(state.is_late(now)) for sensor, state in self.sensors.items()}
-        yield from _metric("late", "gauge", "1 while verdicts take much longer than before", late)
-        spent = {f'{{sensor="{sensor}"}}': self.spent(sensor) for sensor in self.sensors}
-        yield from _metric("epsilon_judged", "gauge", "epsilon of the readings that were judged", spent)
+def is_fault(event: Event) -> bool:
+    """Say whether to tell somebody: of readings to look at, lies, windows without a verdict, alarms."""
+    if event["event"] == "alarm":
+        return True
+    if "state" in event:  # of a pool
+        return bool(faults_of(event) or event.get("lies")) or event["state"] != JUDGED
+    return bool(event["found"]) or not event["complete"]
 
 
-def _metric(name: str, kind: str, text: str, values: Mapping[str, object]) -> Iterator[str]:
-    yield f"# HELP anonymaly_stream_{name} {text}"
-    yield f"# TYPE anonymaly_stream_{name} {kind}"
-    for labels, value in values.items():
-        yield f"anonymaly_stream_{name}{labels} {value}"
-
-
-_OF_SENSORS: list[tuple[str, str, str, Callable[[SensorState], int]]] = [
-    ("windows_total", "counter", "windows with a verdict", lambda state: state.windows),
-    ("given_up_total", "counter", "windows of which nothing was judged", lambda state: state.given_up),
-    ("readings_total", "counter", "readings that were judged", lambda state: state.readings),
-    ("to_look_at_total", "counter", "readings to look at", lambda state: state.to_look_at),
-    ("alarms_total", "counter", "alarms", lambda state: state.alarms),
-]
+def faults_of(event: Event) -> list[str]:
+    """Return the sensors that a pool's verdict names, by either protocol."""
+    named: list[str] = event["faults"] if "faults" in event else event["look_at"]
+    return named

@@ -130,7 +130,7 @@ class Owner(Party):
 
 
 def alarms_of(journal: Journal, after: int) -> list[AlarmEntry]:
-    """Return the alarms in an owner's journal, oldest first."""
+    """Return the alarms in an owner's journal behind a number, oldest first."""
     return [
         AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))
         for number, sensor, window, reporter, reason in journal.alarms(after)

@@ -65,6 +65,16 @@ class DeclaredPool(Protocol):
     def windows(self) -> PooledWindows:
         """Windows by time over all sensors."""
 
+    @property
+    def protocol(self) -> str:
+        """By which its readings are judged."""
+
+    def is_counted(self, window: int) -> bool:
+        """Say whether a reading in a window costs ε."""
+
+    def cost_of(self, readings: int) -> int:
+        """Return what so many readings cost together, in billionths."""
+
     def fingerprint(self) -> bytes:
         """Return a digest of all of it, by which parties notice that they hold different ones."""
 

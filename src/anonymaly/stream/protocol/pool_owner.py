@@ -43,7 +43,8 @@ class OwnerOfPool(Party, Generic[Declared]):
         retired: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
-        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, frozenset(retired))
+        self.retired = frozenset(retired)
+        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         super().__init__("owner", journal)
 
     def alarms(self, after: int = 0) -> list[AlarmEntry]:
@@ -85,3 +86,7 @@ class OwnerOfPool(Party, Generic[Declared]):
 
     def _names(self, members: Booleans) -> tuple[str, ...]:
         return tuple(name for name, there in zip(self.sensors, members, strict=False) if there)
+
+    def _absent(self, members: Booleans) -> tuple[str, ...]:
+        """Return who did not contribute to a judged window, but for those who are retired."""
+        return tuple(name for name in self._names(~members) if name not in self.retired)

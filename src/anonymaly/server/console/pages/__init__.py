@@ -18,6 +18,7 @@ from anonymaly.server.console.pages import (
     scoring,
     statement,
     static,
+    streams,
     tables,
 )
 from anonymaly.server.console.visit import ConsolePage
@@ -38,4 +39,5 @@ ALL: tuple[ConsolePage, ...] = (
     *books.PAGES,
     *amending.PAGES,
     *proposals.PAGES,
+    *streams.PAGES,
 )

@@ -61,6 +61,10 @@ class PooledDeclaration(PerturbedColumns):
     def _named(cls, name: str) -> str:
         return read_name(name, "pool")
 
+    def is_counted(self, window: int) -> bool:
+        """Say whether a reading in a window costs anything: in each."""
+        return True
+
     def fingerprint(self) -> bytes:
         """Return a digest of all of it, by which parties notice that they hold different ones."""
         return hashlib.sha256(canonical_json(self.to_dict()).encode()).digest()

@@ -33,6 +33,10 @@ class PooledJudgement:
         Those of them whose reading to look at.
     confirmed, inward, covered
         Why: a suspect that hardly moved, a reading that moved inward, one that may be hidden by its move.
+    known
+        How many sensors the servers knew, in the order of joining.
+    missing
+        Those of them that did not contribute to a judged window, but for retired ones.
     """
 
     number: int
@@ -43,6 +47,8 @@ class PooledJudgement:
     confirmed: tuple[str, ...]
     inward: tuple[str, ...]
     covered: tuple[str, ...]
+    known: int
+    missing: tuple[str, ...]
 
 
 class PooledOwner(OwnerOfPool[PooledDeclaration]):
@@ -73,7 +79,15 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
                     message.inward,
                     message.covered | message.covered_far,
                 )
-                yield PooledJudgement(number, message.window, WORDS[message.state], *map(self._names, sets))
+                judged = message.state == WindowState.JUDGED
+                yield PooledJudgement(
+                    number,
+                    message.window,
+                    WORDS[message.state],
+                    *map(self._names, sets),
+                    known=len(message.members),
+                    missing=self._absent(message.members) if judged else (),
+                )
 
     def _given_up(self, window: int) -> Message:
         nobody = self._nobody

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
-from anonymaly.stream.protocol.promise import StreamPromise
+from anonymaly.stream.protocol.promise import DAY, StreamPromise
 
 OVER_SENSORS = (
     "Not covered by ε either: which sensors contributed to which window, and when, which both servers and "
@@ -47,3 +48,16 @@ class PooledPromise(StreamPromise):
                 "A sensor that lies can hide faults of others, or have their ordinary readings looked at.",
             ]
         )
+
+    def summary(self) -> str:
+        """Say in a few lines what readings lose, also by time, and what averages out."""
+        head, *averaged = super().summary().splitlines()
+        if self.by_time is not None:
+            day, year = self.by_time["day"], self.by_time["year"]
+            head += f" A person with one sensor: ε = {day} a day and {year} a year."
+        return "\n".join([head, *averaged])
+
+
+def promised(declaration: PooledDeclaration, readings: int) -> PooledPromise:
+    """Return the promise for so many readings of a sensor that sends one in every window."""
+    return PooledPromise(declaration, readings, math.ceil(DAY / declaration.windows.seconds))

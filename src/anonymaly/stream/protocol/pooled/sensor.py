@@ -6,7 +6,6 @@ What leaves was paid for before, and has one version (`PayingSensor`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,8 +18,8 @@ from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.perturb import perturb, read_readings
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import NONCE_BYTES, PooledReading, PooledShift
-from anonymaly.stream.protocol.pooled.promise import PooledPromise
-from anonymaly.stream.protocol.promise import DAY, batch_guarantee
+from anonymaly.stream.protocol.pooled.promise import PooledPromise, promised
+from anonymaly.stream.protocol.promise import batch_guarantee
 from anonymaly.stream.protocol.timed_sensor import TimedSensor
 from anonymaly.stream.protocol.windows import Moment
 
@@ -122,8 +121,7 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
 
     def promise(self) -> PooledPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        a_day = math.ceil(DAY / self.declaration.windows.seconds)
-        return PooledPromise(self.declaration, self.accepted, a_day)
+        return promised(self.declaration, self.accepted)
 
     def _guarantee(self, readings: int) -> Guarantee:
         return batch_guarantee(self.declaration, readings)
