@@ -31,7 +31,7 @@ from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.pool import WORDS
 from anonymaly.stream.protocol.pooled.messages import PooledSuspects, PooledVerdict
-from anonymaly.stream.protocol.pooled.owner import PooledJudgement
+from anonymaly.stream.protocol.pooled.owner import PooledJudgement, PooledOwner
 from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.windows import Moment
 

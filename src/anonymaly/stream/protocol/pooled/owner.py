@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anonymaly.core.arrays import Booleans
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WORDS, WindowState
@@ -72,19 +71,16 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
             if isinstance(message, PooledVerdict):
-                sets: tuple[Booleans, ...] = (
-                    message.members,
-                    message.found,
-                    message.confirmed,
-                    message.inward,
-                    message.covered | message.covered_far,
-                )
                 judged = message.state == WindowState.JUDGED
                 yield PooledJudgement(
                     number,
                     message.window,
                     WORDS[message.state],
-                    *map(self._names, sets),
+                    contributed=self._names(message.members),
+                    look_at=self._names(message.found),
+                    confirmed=self._names(message.confirmed),
+                    inward=self._names(message.inward),
+                    covered=self._names(message.covered | message.covered_far),
                     known=len(message.members),
                     missing=self._absent(message.members) if judged else (),
                 )
