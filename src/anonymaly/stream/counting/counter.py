@@ -21,8 +21,9 @@ from anonymaly.stream.counting.pool_sensors import declared_digest
 from anonymaly.stream.counting.steps import WindowSteps
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import Skip
+from anonymaly.stream.protocol.notices import AlarmReason, Skip
 from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.versions import is_known_between
 from anonymaly.stream.protocol.windows import Moment, seconds_of
 
 FROM_THE_OTHER = (HeldList, FirstRound, SecondRound, Commitment, Opening)
@@ -76,6 +77,14 @@ class PoolCounter(WindowSteps):
     def floor(self) -> int:
         """The first window that is not finished."""
         return int(self._journal.read_note("floor") or 0)
+
+    def _of_a_copy(self, message: Message) -> AlarmReason | None:
+        """Find two that contribute by turns, too: each names the window of its own last contribution."""
+        reason = super()._of_a_copy(message)
+        if reason is None and isinstance(message, Contribution):
+            beside = is_known_between(self._journal, message, message.previous)
+            return AlarmReason.PASSED_OVER if beside else None
+        return reason
 
     def _take(self, message: Message) -> list[Message]:
         if isinstance(message, Contribution):

@@ -27,8 +27,6 @@ from anonymaly.stream.programs.program import (
 )
 from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import AlarmReason
-from anonymaly.stream.protocol.owner import AlarmEntry
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.pool import WORDS
 from anonymaly.stream.protocol.pooled.messages import PooledSuspects, PooledVerdict
@@ -75,9 +73,9 @@ def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until:
 
         def report_new() -> None:
             nonlocal last, alarms
-            for number, sensor, window, reporter, reason in owner.journal.alarms(alarms):
-                report(describe_alarm(AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))))
-                alarms = number
+            for alarm in owner.alarms(alarms):
+                report(describe_alarm(alarm))
+                alarms = alarm.number
             for judgement in owner.verdicts(last):
                 report(describe_judgement(judgement))
                 last = judgement.number

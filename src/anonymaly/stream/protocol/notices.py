@@ -26,12 +26,17 @@ class AlarmReason(IntEnum):
     """What an alarm is about."""
 
     OTHER_VERSION = 1
+    PASSED_OVER = 2
 
     @property
     def words(self) -> str:
         """The reason in a sentence."""
+        seen = {
+            AlarmReason.OTHER_VERSION: "sent a second version of a batch that is known",
+            AlarmReason.PASSED_OVER: "says that it passed over a window to which it is known to contribute",
+        }
         return (
-            "sent a second version of a batch that is known: a copy of it runs, or it was set back. "
+            f"{seen[self]}: a copy of it runs, or it was set back. "
             "Stop both, and keep one: readings of both are charged, and verdicts may mix them"
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.encoding import read_name, refused
+from anonymaly.stream.protocol.journal import Journal
 from anonymaly.stream.protocol.messages import Message, Verdict
 from anonymaly.stream.protocol.notices import AlarmReason
 from anonymaly.stream.protocol.parties import Outgoing, Party
@@ -76,10 +77,7 @@ class Owner(Party):
 
     def alarms(self, after: int = 0) -> list[AlarmEntry]:
         """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""
-        return [
-            AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))
-            for number, sensor, window, reporter, reason in self._journal.alarms(after)
-        ]
+        return alarms_of(self._journal, after)
 
     def skip(self, sensor: str, first: int, last: int, *, reason: str) -> list[Outgoing]:
         """Give up windows from the first to the last: those without a verdict get one that says so.
@@ -129,6 +127,14 @@ class Owner(Party):
             raise refused(f"is about the sensor {message.sensor}, which is not declared")
         self._journal.judge(message.sensor, message.window, message.to_bytes())
         return []
+
+
+def alarms_of(journal: Journal, after: int) -> list[AlarmEntry]:
+    """Return the alarms in an owner's journal, oldest first."""
+    return [
+        AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))
+        for number, sensor, window, reporter, reason in journal.alarms(after)
+    ]
 
 
 def check_reason(reason: str) -> None:

@@ -70,18 +70,18 @@ class Party(ABC):
                 self._journal.settle(message)
                 return []
             from_sensor = message.sender.startswith("sensor/")
-            other = from_sensor and is_other_version(self._journal, message)
+            of_a_copy = self._of_a_copy(message) if from_sensor else None
             made = (
-                self._raise_alarm(message, self.address, AlarmReason.OTHER_VERSION)
-                if other
-                else self._act(message)
+                self._act(message)
+                if of_a_copy is None
+                else self._raise_alarm(message, self.address, of_a_copy)
             )
-            if from_sensor and not other:
+            if from_sensor and of_a_copy is None:
                 remember(self._journal, message)
             for item in made:
                 self._journal.keep(item)
         # Without a receipt a copied sensor stops soon, instead of taking for arrived what nobody keeps.
-        return [*([] if other else [_outgoing(receipt_of(message))]), *map(_outgoing, made)]
+        return [*([_outgoing(receipt_of(message))] if of_a_copy is None else []), *map(_outgoing, made)]
 
     def resume(self) -> list[Outgoing]:
         """Return what was sent and not yet acknowledged, oldest first; at most 256 at a time."""
@@ -114,6 +114,10 @@ class Party(ABC):
     @abstractmethod
     def _take(self, message: Message) -> list[Message]:
         """Enter a message that is for this party into the journal; return what follows from it."""
+
+    def _of_a_copy(self, message: Message) -> AlarmReason | None:
+        """Say why a sensor's message cannot be of the sensor whose messages are known, if it cannot."""
+        return AlarmReason.OTHER_VERSION if is_other_version(self._journal, message) else None
 
     def _act(self, message: Message) -> list[Message]:
         if isinstance(message, Alarm):

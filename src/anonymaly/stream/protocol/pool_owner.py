@@ -12,7 +12,7 @@ import numpy as np
 
 from anonymaly.core.arrays import Booleans
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.owner import check_given_up, check_reason
+from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.pool import DeclaredPool, read_sensors
 from anonymaly.stream.protocol.windows import LAST_WINDOW
@@ -45,6 +45,10 @@ class OwnerOfPool(Party, Generic[Declared]):
         self.declaration = declaration
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, frozenset(retired))
         super().__init__("owner", journal)
+
+    def alarms(self, after: int = 0) -> list[AlarmEntry]:
+        """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""
+        return alarms_of(self._journal, after)
 
     def skip(self, last: int, *, reason: str) -> list[Outgoing]:
         """Give up all windows up to the last: those without a verdict get one that says so.

@@ -4,7 +4,7 @@
 A sensor sends each batch in one version, byte for byte. Another version means that two programs send in its
 name, or that it was set back. While a window is open its batches are known by eight bytes of a digest; of a
 finished one a single byte is kept, which tells two versions apart in 255 of 256 cases and says next to
-nothing about a batch of few readings.
+nothing about a batch of few readings. A contribution to a pool holds 96 random bits: of it all eight stay.
 """
 
 from __future__ import annotations
@@ -35,6 +35,14 @@ def is_other_version(journal: Journal, message: Message) -> bool:
     """
     row = journal.execute(f"SELECT digest FROM versions WHERE {_KEY}", _key(message)).fetchone()  # noqa: S608
     return row is not None and not _digest(message).startswith(row[0])
+
+
+def is_known_between(journal: Journal, message: Message, after: int) -> bool:
+    """Say whether anything like a message is known of a window behind ``after`` and before the message's."""
+    query = "SELECT 1 FROM versions WHERE sensor = ? AND window > ? AND window < ? AND code = ? LIMIT 1"
+    return (
+        journal.execute(query, (message.sensor, after, message.window, message.code)).fetchone() is not None
+    )
 
 
 def remember(journal: Journal, message: Message) -> None:
