@@ -161,7 +161,18 @@ def test_two_versions_of_a_reading_count_nowhere_and_raise_an_alarm(pool: Pool, 
     ((_, _, contributed, _),) = found(pool)
     assert contributed == len(NAMES) - 1
     pool.transport.carry([second[0], first[1]])
-    assert {alarm[1] for alarm in pool.owner.journal.alarms(0)} == {"room-0"}
+    assert {alarm.sensor for alarm in pool.owner.alarms()} == {"room-0"}
+    copy.close()
+
+
+def test_a_copied_sensor_that_contributes_by_turns_is_found(pool: Pool, tmp_path: Path) -> None:
+    pool.send(0)
+    (tmp_path / "copy").mkdir()
+    copy = Pool(tmp_path / "copy")
+    pool.transport.carry(copy.sensor("room-0").send([20.0], [START + 60]))
+    assert {(alarm.sensor, alarm.window, alarm.reason.name) for alarm in pool.owner.alarms()} == {
+        ("room-0", 1, "PASSED_OVER")
+    }
     copy.close()
 
 

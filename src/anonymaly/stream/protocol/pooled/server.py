@@ -25,12 +25,13 @@ from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import Skip
+from anonymaly.stream.protocol.notices import AlarmReason, Skip
 from anonymaly.stream.protocol.open_windows import OpenWindows
 from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.pool import declared_digest, read_sensors
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import Gathered, PooledReading, PooledShift
+from anonymaly.stream.protocol.versions import is_known_between
 from anonymaly.stream.protocol.windows import Moment, seconds_of
 
 Kind = TypeVar("Kind", bound=Message)
@@ -112,6 +113,14 @@ class PooledServer(Party):
         for message in self._journal.stored(self.share):
             found.add(message)
         return found
+
+    def _of_a_copy(self, message: Message) -> AlarmReason | None:
+        """Find two that contribute by turns, too: each names the window of its own last reading."""
+        reason = super()._of_a_copy(message)
+        if reason is None and isinstance(message, self.share):
+            beside = is_known_between(self._journal, message, message.previous)
+            return AlarmReason.PASSED_OVER if beside else None
+        return reason
 
     def _take(self, message: Message) -> list[Message]:
         if isinstance(message, self.share):
