@@ -120,11 +120,13 @@ def _open(loaded: LoadedConfig) -> tuple[Owner | PoolOwner | PooledOwner, Watche
     from anonymaly.stream.programs.watching import WatchedSensors  # noqa: PLC0415
     from anonymaly.stream.programs.watching_pool import WatchedPool  # noqa: PLC0415
 
+    watched: Watched
     if isinstance(loaded, LoadedPool):
         config = loaded.config
         watched = WatchedPool(config.pool, config.sensors, config.retired)
         return loaded.make_owner_of_pool(), watched, partial(run_pool_owner, loaded)
-    return loaded.make_owner(), WatchedSensors(loaded.config.streams), partial(run_owner, loaded)
+    watched = WatchedSensors(loaded.config.streams, loaded.config.retired)
+    return loaded.make_owner(), watched, partial(run_owner, loaded)
 
 
 async def _show(watched: Watched, live: Live | None, status: Path | None, carrier: Carrier) -> None:

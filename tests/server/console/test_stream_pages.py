@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams in the console: what the owner's program last wrote, how old that is, and nothing for anybody else."""
+"""Streams in the console: what the owner's program last wrote, how old that is, and nothing for others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def test_pictures_say_in_words_what_they_show(owner: Browser, rooms: Path) -> No
     said = [given["aria-label"] or "" for given in pictures if given.get("role") == "img"]
     assert said == [
         "Faults in each window. 0 to 1 readings in each of 39 judged windows from 0 to 39, 0 in the newest.",
-        "Sensors without a reading. 0 to 2 sensors in each of 39 judged windows from 0 to 39, 1 in the newest.",
+        "Sensors without a reading. 0 to 2 sensors in each of 39 judged windows from 0 to 39, 1 in the "
+        "newest.",
         "Sensors with most to look at. room-07: 9 of 39 readings; room-08: 1 of 39 readings.",
     ]
 

@@ -54,7 +54,7 @@ def sensors_of(status: StreamStatus) -> dict[str, SensorStatus]:
 
 
 def test_windows_readings_and_what_they_cost_are_summed_up() -> None:
-    watched = WatchedSensors({"room-1": ROOM, "room-2": ROOM})
+    watched = WatchedSensors({"room-1": ROOM, "room-2": ROOM, "retired": ROOM}, ["retired"])
     watched.take(verdict(0), None)
     for window, now in ((1, 10.0), (2, 20.0), (3, 30.0)):
         watched.take(verdict(window, found=2), now)

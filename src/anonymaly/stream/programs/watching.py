@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -74,11 +74,13 @@ class Watched(ABC):
     Parameters
     ----------
     sensors : iterable of str
-        The names of those that are not retired.
+        Their names, in the order in which they are shown.
+    retired : list of str
+        Those of them that send no more, and are not shown.
     """
 
-    def __init__(self, sensors: Iterable[str]) -> None:
-        self.sensors = {name: SensorState() for name in sensors}
+    def __init__(self, sensors: Iterable[str], retired: Collection[str]) -> None:
+        self.sensors = {name: SensorState() for name in sensors if name not in retired}
         self.connected = False
         self.unacknowledged = 0
         self.verdicts = Pace()  # of this run
@@ -185,11 +187,13 @@ class WatchedSensors(Watched):
     ----------
     streams : mapping
         Each sensor's name → what is declared of it.
+    retired : list of str, optional
+        Those of them that send no more.
     """
 
-    def __init__(self, streams: Mapping[str, StreamDeclaration]) -> None:
+    def __init__(self, streams: Mapping[str, StreamDeclaration], retired: Collection[str] = ()) -> None:
         self._streams = streams
-        super().__init__(streams)
+        super().__init__(streams, retired)
 
     def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
         state = self.state_of(event["sensor"])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,13 +36,13 @@ class WatchedPool(Watched):
         self,
         declaration: CountingDeclaration | PooledDeclaration,
         sensors: Sequence[str],
-        retired: Sequence[str] = (),
+        retired: Collection[str] = (),
     ) -> None:
         self._declaration = declaration
         self._joined = list(sensors)
         self._judged = 0
         self._counted = 0
-        super().__init__(name for name in sensors if name not in set(retired))
+        super().__init__(sensors, frozenset(retired))
 
     def is_late(self, name: str, now: float) -> bool:
         """Say whether a sensor missed many more windows in a row than it usually does."""
