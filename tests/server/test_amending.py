@@ -127,6 +127,17 @@ def test_it_goes_on_where_it_was_ended_between_the_entry_and_the_file(opened: Pl
     assert Manifest.load(path).columns["age"]["high"] == 110
 
 
+def test_what_is_in_force_already_leaves_the_file_as_it_is(opened: Place) -> None:
+    twice = [amend(opened, {"columns": {"age": AGE, "city": CITY}}) for _ in range(2)]
+    work(opened, *twice)
+    number = confirm(opened, 1)["entry"]
+    path = opened.folder / "patients.yaml"
+    noted = f"# asked of the registry in June\n{path.read_text()}"
+    path.write_text(noted)
+    assert confirm(opened, 2) == {"entry": number}
+    assert (path.read_text(), in_force(opened)) == (noted, number)
+
+
 def test_a_file_that_was_changed_by_hand_is_not_written_over(opened: Place) -> None:
     work(opened, amend(opened, {"columns": {"age": AGE, "city": CITY}}))
     path = opened.folder / "patients.yaml"

@@ -12,9 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from anonymaly import Count, Curator
 from anonymaly.ask.store import Store, folder_of
@@ -22,7 +24,7 @@ from anonymaly.ask.verify import verify
 from anonymaly.errors import InputError, LedgerBehindAnchor, LedgerDamaged
 from anonymaly.ledger import Ledger
 from anonymaly.server.backup import back_up
-from anonymaly.server.state import State
+from anonymaly.server.state import State, finds, sessions
 from tests.server.places import Place
 
 
@@ -52,6 +54,24 @@ def checked(copy: Path) -> int:
         )
         assert found.ok, found.problems
         return ledger.head().seq
+
+
+def visit(place: Place) -> bytes:
+    """Write down what a visit to the console leaves: a session, and records sealed with its secret."""
+    sealed = "sealed-records" * 20
+    moments = {"created_at": place.state.now, "used_at": place.state.now}
+    with place.state.write() as connection:
+        connection.execute(
+            sessions.insert().values(id="s", key_id="k", role="owner", sealed=sealed, **moments)
+        )
+        found = {"id": "f", "session": "s", "sealed": sealed, "created_at": place.state.now}
+        connection.execute(finds.insert().values(found))
+    return sealed.encode()
+
+
+def left_of_visits(state: State) -> list[Any]:
+    with state.read() as connection:
+        return [row for table in (sessions, finds) for row in connection.execute(sa.select(table))]
 
 
 def test_a_copy_made_while_people_ask_verifies_and_has_every_answer(anchored: Place, tmp_path: Path) -> None:
@@ -100,6 +120,16 @@ def test_a_copy_is_its_owners_alone_and_holds_neither_rows_nor_secrets_nor_draws
     copied = State.open(to / "server.db")
     copied.close()
     assert not list(tmp_path.glob(".*partial*"))
+
+
+def test_what_ends_with_a_browsers_session_is_in_no_copy(anchored: Place, tmp_path: Path) -> None:
+    sealed, to = visit(anchored), tmp_path / "copy"
+    assert len(left_of_visits(anchored.state)) == 2
+    back_up(anchored.folder, to)
+    with closing(State.open(to / "server.db")) as copied:
+        assert left_of_visits(copied) == []
+    assert not any(sealed in path.read_bytes() for path in to.rglob("*") if path.is_file())
+    assert len(left_of_visits(anchored.state)) == 2
 
 
 def test_the_drill_an_old_copy_is_locked_until_a_new_epoch_with_nothing_left(
@@ -164,6 +194,7 @@ def test_a_ledger_in_postgresql_is_dumped_without_other_tables_and_verifies_wher
     with place.worker() as worker:
         place.ask("olga")
         worker.work()
+    visit(place)
     place.state.close()
     (place.folder / "server.yaml").write_text(f"state: {postgres}\n")
     index = back_up(place.folder, tmp_path / "copy")
@@ -180,7 +211,8 @@ def test_a_ledger_in_postgresql_is_dumped_without_other_tables_and_verifies_wher
             found = verify(ledger, "patients", store)
             assert found.ok, found.problems
             assert ledger.head().to_dict() == table["head"]
-        State.open(restored).close()
+        with closing(State.open(restored)) as copied:
+            assert left_of_visits(copied) == []
         with psycopg.connect(restored) as connection:
             assert not connection.execute("SELECT 1 FROM pg_tables WHERE tablename = 'People'").fetchall()
     finally:

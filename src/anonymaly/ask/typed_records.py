@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from anonymaly.engine.frames import columns_of, values_of
 from anonymaly.errors import InputError
 
 NEXT_STEP = "Give one line for each record, and the names of the columns first."
+MOST_OTHERS = 1000  # columns that are not declared: each takes longer than a record does
 
 
 def read_csv(source: Any, columns: Mapping[str, Domain], delimiter: str = ",") -> pa.Table:
@@ -35,10 +37,12 @@ def read_typed(text: str, columns: Mapping[str, Domain], *, field: str) -> dict[
     >>> read_typed("age\\n30\\n97\\n", {"age": Interval(0, 120)}, field="records")
     {'age': [30, 97]}
     """
-    head, _, lines = text.strip("\r\n").partition("\n")
+    text = text.strip("\r\n")
+    head, _, lines = text.partition("\n")
     if not lines.strip():
         raise InputError("has no record", field=field, next_step=NEXT_STEP)
     delimiter = "\t" if "\t" in head and "," not in head else ","
+    _refuse_too_wide(text, delimiter, len(columns) + MOST_OTHERS, field)
     try:
         table = read_csv(io.BytesIO(text.encode()), columns, delimiter)
     except pa.ArrowException as problem:
@@ -47,3 +51,17 @@ def read_typed(text: str, columns: Mapping[str, Domain], *, field: str) -> dict[
         ) from None
     found = columns_of(table, field=field) or {}
     return {name: values_of(column) for name, column in found.items()}
+
+
+def _refuse_too_wide(text: str, delimiter: str, most: int, field: str) -> None:
+    """Refuse more columns than are worth the time, before they are read."""
+    try:
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:  # one that is as long as a book
+        raise InputError("has a column's name without an end", field=field, next_step=NEXT_STEP) from None
+    if len(names) > most:
+        raise InputError(
+            f"has {len(names):,} columns, and a page takes at most {most:,}",
+            field=field,
+            next_step="Leave out columns that records are not compared by.",
+        )

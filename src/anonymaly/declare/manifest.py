@@ -15,7 +15,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator
 
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.rate import Adjacency
-from anonymaly.core.value import Value, added
+from anonymaly.core.value import Value, added, is_text
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.value_files import with_values
@@ -241,6 +241,14 @@ class _Loader(yaml.SafeLoader):
         if self.flow_level >= DEEPEST:
             raise yaml.scanner.ScannerError(None, None, TOO_DEEP, self.get_mark())
         super().fetch_flow_collection_start(token)
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        found = super().construct_scalar(node)
+        if not is_text(str(found)):  # written as an escape
+            raise yaml.constructor.ConstructorError(
+                None, None, "a text has half a surrogate pair", node.start_mark
+            )
+        return found
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()

@@ -29,10 +29,22 @@ class Amended:
     amendment: Amendment
     stays: tuple[str, ...]  # columns and rules that are as they were
 
+    @property
+    def differences(self) -> list[str]:
+        """What differs, in words in which no name turns a line around or hides a letter."""
+        return [printable(line) for line in self.amendment.differences]
+
+    @property
+    def rules(self) -> list[str]:
+        """What changes for whom, in such words."""
+        return [printable(line) for line in self.amendment.rules]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what differs, what that means for whom, and what stays, as plain data."""
         return {
             **self.amendment.to_dict(),
+            "differences": self.differences,
+            "rules": self.rules,
             "stays": list(self.stays),
             "declaration": fields_of(self.amendment.declaration),
         }
@@ -85,19 +97,25 @@ def compare(account: Account | None, now: Declaration, fields: Mapping[str, Any]
             next_step="Change what is to be corrected, and look again.",
         )
     rules = {} if now.any_rule else now.rules
-    stays = [name for name, domain in new.columns.items() if now.columns.get(name) == domain]
-    stays += [f"rule {name}" for name, rule in new.rules.items() if rules.get(name) == rule]
+    stays = [printable(name) for name, domain in new.columns.items() if now.columns.get(name) == domain]
+    stays += [printable(f"rule {name}") for name, rule in new.rules.items() if rules.get(name) == rule]
     return Amended(found, tuple(stays))
+
+
+def refuse_amended_since(number: int | str, seen: Any) -> None:
+    """Refuse what was looked at beside another declaration than that in force."""
+    if seen != number:
+        raise DeclarationChanged(
+            f"the table was amended since: entry {number} is in force, not {seen}",
+            field="declaration",
+            next_step="Look at the difference again, and propose it anew; nothing was changed.",
+        )
 
 
 def compare_asked(account: Account | None, now: Declaration, asked: Mapping[str, Any]) -> Amended:
     """Compare what a job asks for; refuse one that was made for another declaration than that in force."""
-    if account is not None and asked.get("replaces") != account.number:
-        raise DeclarationChanged(
-            f"the table was amended since: entry {account.number} is in force, not {asked.get('replaces')}",
-            field="declaration",
-            next_step="Look at the difference again, and propose it anew; nothing was changed.",
-        )
+    if account is not None:
+        refuse_amended_since(account.number, asked.get("replaces"))
     return compare(account, now, asked.get("declaration") or {})
 
 
@@ -107,8 +125,8 @@ def lines_of(account: Account | None, now: Declaration, asked: Mapping[str, Any]
     In words that change no terminal: a web process may have signed any.
     """
     try:
-        found = compare_asked(account, now, asked).amendment
+        found = compare_asked(account, now, asked)
     except AnonymalyError as problem:
         return [printable(f"it would be refused: {problem}")]
-    learned = "it was learned from rows, as the owner says" if asked.get("learned_from_rows") else ""
-    return [printable(line) for line in (*found.differences, *found.rules, learned) if line]
+    learned = ["it was learned from rows, as the owner says"] if asked.get("learned_from_rows") else []
+    return [*found.differences, *found.rules, *learned]

@@ -31,11 +31,14 @@ def amend_file(path: Path, asked: Mapping[str, Any], by: str) -> dict[str, Any]:
     new = amended(declared, asked.get("declaration") or {})
     with open_ledger(manifest, folder) as book:
         account = book.account(manifest.name)
+        edited = bool(propose(account, declared).differences)
         if propose(account, new).differences:
-            _refuse_edited(path, bool(propose(account, declared).differences))
+            _refuse_edited(path, edited)
             amendment = compare_asked(account, declared, asked).amendment
-        else:
+        elif edited:
             amendment = None  # the entry is there: it was ended before the file took its place
+        else:
+            return {"entry": account.number}  # both are there, and what was written since stays
         written = path.with_name(f"{path.name}.amended")
         _write(written, _text(path, new), like=path)
         try:

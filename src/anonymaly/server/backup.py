@@ -30,6 +30,7 @@ from anonymaly.ledger.transaction import read_head
 from anonymaly.server.dumping import copy_sqlite, snapshot
 from anonymaly.server.held import find_manifests
 from anonymaly.server.settings import FILE, ServerSettings
+from anonymaly.server.state import FLEETING
 from anonymaly.version import __version__
 
 INDEX = "backup.json"
@@ -77,7 +78,7 @@ class Backup:
             return self._dump(place, stack)[0]
         if not Path(place).exists():
             return None  # no server was ever started here
-        copy_sqlite(Path(place), self.to / STATE)
+        copy_sqlite(Path(place), self.to / STATE, without=FLEETING)
         return STATE
 
     def _ledger(self, path: Path, item: Manifest, stack: ExitStack) -> tuple[str, Head, list[Reservation]]:

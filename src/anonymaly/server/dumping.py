@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,16 @@ import sqlalchemy as sa
 from anonymaly.core.extras import require
 from anonymaly.errors import InputError
 from anonymaly.ledger.definitions import tables as ledger_tables
-from anonymaly.server.state import table_names
+from anonymaly.server.state import FLEETING, table_names
 
 BUSY_SECONDS = 60
 
 
-def copy_sqlite(source: Path, to: Path) -> None:
-    """Copy a file as it is at one moment, while others write to it, with what its journal holds."""
+def copy_sqlite(source: Path, to: Path, *, without: Sequence[str] = ()) -> None:
+    """Copy a file as it is at one moment, while others write to it, with what its journal holds.
+
+    ``without`` names tables that are empty in the copy.
+    """
     if not source.exists():
         raise InputError(f"there is no file {source}", field="folder", next_step="Check the path.")
     os.close(os.open(to, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -37,6 +40,11 @@ def copy_sqlite(source: Path, to: Path) -> None:
             reading.backup(writing)
             # Whole in one file: nothing beside it is needed to read it.
             writing.execute("PRAGMA journal_mode=DELETE")
+            for name in without:
+                writing.execute(f"DELETE FROM {name}")  # noqa: S608  (a name of ours)
+            writing.commit()
+            if without:
+                writing.execute("VACUUM")  # or their bytes stay in the file
     except sqlite3.Error as problem:
         raise InputError(
             f"{source} cannot be copied ({type(problem).__name__})",
@@ -90,6 +98,7 @@ def _dump(address: str, moment: str, others: list[str], to: Path) -> None:
         "--no-privileges",
         f"--snapshot={moment}",
         *(f"--exclude-table={name}" for name in others),
+        *(f"--exclude-table-data={name}" for name in FLEETING),
         f"--file={to}",
         f"--dbname={psycopg.conninfo.make_conninfo('', **given)}",
     ]

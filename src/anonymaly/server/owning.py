@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from anonymaly.server.amending import Amended, compare
+from anonymaly.server.amending import Amended, compare, refuse_amended_since
 from anonymaly.server.authentication import Caller
 from anonymaly.server.jobs import Kind
 from anonymaly.server.services import Services, view
@@ -48,13 +48,21 @@ async def resume(services: Services, caller: Caller, table: str, reason: str) ->
 
 
 async def amend(
-    services: Services, caller: Caller, table: str, fields: Mapping[str, Any], said: Mapping[str, Any]
+    services: Services,
+    caller: Caller,
+    table: str,
+    fields: Mapping[str, Any],
+    said: Mapping[str, Any],
+    replaces: int | None = None,
 ) -> dict[str, Any]:
     """Propose another declaration to the host, in place of the one that is in force now.
 
-    ``said`` is ``reason`` and ``learned_from_rows``.
+    ``said`` is ``reason`` and ``learned_from_rows``. ``replaces`` is the entry of the declaration that was
+    looked at; if another is in force by now, it is refused.
     """
     found = await run_in_threadpool(amendment_of, services, caller, table, fields)
+    if replaces is not None:
+        refuse_amended_since(found.amendment.replaces, replaces)
     payload = {"declaration": dict(fields), "replaces": found.amendment.replaces, **said}
     return await _of_table(services, caller, "amend", table, payload)
 

@@ -37,6 +37,7 @@ from anonymaly.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
+BUSY = (429, 503)  # too much is under way, or no worker is ready: it is as well to try again
 TITLES = {
     400: "Bad request",
     401: "Unauthorized",

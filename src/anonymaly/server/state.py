@@ -207,6 +207,10 @@ def web_grants(role: str) -> tuple[str, ...]:
     )
 
 
+# What ends with a browser's session: a copy of it would outlive what people had forgotten.
+FLEETING = (sessions.name, finds.name)
+
+
 def table_names() -> list[str]:
     """Return the names of all shared tables."""
     return sorted(_metadata.tables)

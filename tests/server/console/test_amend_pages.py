@@ -73,6 +73,7 @@ def test_an_amendment_is_shown_proposed_and_declined(changing: Served, owner: Br
         ("declaration", {"declaration": "person: age"}, "person: cannot be amended over HTTP"),
         ("declaration", {"declaration": "rules: {a: {type: policy, text: 'hight > 1'}}"}, "hight"),
         ("declaration", {"declaration": "rules:"}, "nothing differs"),
+        ("declaration", {"declaration": '"\\ud800": 1'}, "half a surrogate pair"),
     ],
 )
 def test_what_is_wrong_with_an_amendment_is_said_at_its_field(
@@ -86,6 +87,33 @@ def test_what_is_wrong_with_an_amendment_is_said_at_its_field(
     assert words in Reader(found.text).text
 
 
+def test_what_was_shown_beside_another_declaration_is_not_proposed(changing: Served, owner: Browser) -> None:
+    fields = {"declaration": yaml.safe_dump({"rules": RULES}), "reason": "they agreed"}
+    checked = Reader(owner.send(PAGE, fields).text).form(PAGE)
+    number = int(checked["replaces"][0])
+    with changing.client("owner") as client:
+        before = client.get("/v1/proposals").json()["items"]
+        for other in (str(number - 1), "", "x"):
+            late = owner.client.post(PAGE, data={**checked, "replaces": other, "confirmed": "1"})
+            assert late.status_code == 409, late.text
+            assert "amended since" in Reader(late.text).text
+        asked = {"declaration": {"rules": RULES}, "reason": "they agreed", "replaces": number - 1}
+        assert client.post("/v1/tables/others/amendment", json=asked).status_code == 409
+        assert client.get("/v1/proposals").json()["items"] == before
+
+
+def test_no_name_turns_a_line_around_or_hides_a_letter(changing: Served, owner: Browser) -> None:
+    hidden = {"a\u202eb\u200b": {"type": "policy", "text": "age >= 18"}}
+    shown = owner.send(PAGE, {"declaration": yaml.safe_dump({"rules": hidden}), "reason": "x"})
+    assert shown.status_code == 200
+    told = shown.text.partition("<form method")[0]
+    assert "a\\u202eb\\u200b" in told
+    assert not {"\u202e", "\u200b"} & set(told)
+    with changing.client("owner") as client:
+        seen = client.post("/v1/tables/others/amendment/preview", json={"declaration": {"rules": hidden}})
+    assert "\u202e" not in "".join((*seen.json()["differences"], *seen.json()["rules"]))
+
+
 def test_http_says_and_proposes_the_same(changing: Served) -> None:
     fields: dict[str, Any] = {"rules": RULES}
     place = "/v1/tables/others/amendment"
@@ -94,7 +122,8 @@ def test_http_says_and_proposes_the_same(changing: Served) -> None:
         assert seen.status_code == 200, seen.text
         assert seen.json()["stays"] == ["age", "ward"]
         assert seen.json()["rules"][0].startswith("rule grown new")
-        made = client.post(place, json={"declaration": fields, "reason": "they agreed"})
+        beside = {"replaces": seen.json()["replaces"]}
+        made = client.post(place, json={"declaration": fields, "reason": "they agreed", **beside})
         assert made.status_code == 202, made.text
         number = made.json()["result"]["proposal"]["number"]
         same = client.post(f"{place}/preview", json={"declaration": {}})

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import pytest
 import sqlalchemy as sa
 
+from anonymaly.server.settings import RequestLimits
 from anonymaly.server.state import finds, jobs
 from tests.server.console.test_console_gate import check_plain
 from tests.server.console.visiting import Browser, Reader
-from tests.server.web.served import Served
+from tests.server.web.served import Served, serve
 
 PAGE = "/tables/patients/find"
 RECORDS = "case,age,ward\nc-1,30,A\nc-2,118,B\nc-3,41,A\n"
@@ -205,4 +209,54 @@ def test_a_find_beyond_what_is_left_is_refused_as_a_whole(changing: Served) -> N
     shown = planned(browser, RECORDS, "50")
     assert "more than is left" in shown.text
     assert begin(browser, shown).status_code == 402
+    assert questions(changing) == before
+
+
+@pytest.mark.slow
+def test_whoever_looks_often_keeps_a_web_process_at_one_look_and_is_led_on(tmp_path: Path) -> None:
+    limits = RequestLimits(rate=1000, burst=1000, at_once=1)
+    with serve(tmp_path, limits=limits) as served:
+        browser = Browser(served, "analyst")
+        many = "age,ward\n" + "30,A\n" * 20_000
+        found = report(browser, begin(browser, planned(browser, many, explain="1")))
+        place = f"{found.url.path}.json"
+        assert browser.get(place).json()["state"] == "done"
+
+        def look(_: int) -> dict[str, Any]:
+            with httpx.Client(base_url=served.base, cookies=browser.client.cookies, timeout=300) as client:
+                seen = client.get(place)
+            assert seen.status_code == 200, seen.text
+            told: dict[str, Any] = seen.json()
+            return told
+
+        with ThreadPoolExecutor(8) as pool:
+            looks = list(pool.map(look, range(16)))
+        assert {item["state"] for item in looks} == {"done", "running"}
+        waits = [item["problem"]["problem"] for item in looks if item["state"] == "running"]
+        assert all("are being worked out" in words for words in waits)
+
+
+def test_columns_without_end_are_refused_before_they_are_read(served: Served) -> None:
+    wide = f"age,ward{',c' * 100_000}\n30,A{',1' * 100_000}\n"
+    found = planned(Browser(served, "analyst"), wide)
+    assert found.status_code == 422
+    assert "100,002 columns" in found.text
+
+
+def test_what_is_too_large_to_be_kept_is_refused_at_its_field(changing: Served) -> None:
+    browser, before = Browser(changing, "analyst"), questions(changing)
+    shown = planned(browser, RECORDS, explain="0")
+    form = {name: values[0] for name, values in Reader(shown.text).form(PAGE).items() if values}
+    records = b"age,ward,note\n" + (b"30,A," + b"\x01" * 250 + b"\n") * 15_000
+
+    def send(fields: dict[str, str]) -> httpx.Response:
+        # As no browser writes it: not one of these is escaped.
+        body = urlencode({**fields, "records": ""}).encode() + records
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return browser.client.post(PAGE, content=body, headers=kind)
+
+    plan = Reader(send({**form, "do": "plan"}).text).form(PAGE)["planned"][0]
+    found = send({**form, "planned": plan, "do": "begin"})
+    assert found.status_code == 413
+    assert "too large to be kept" in found.text
     assert questions(changing) == before

@@ -40,6 +40,11 @@ def test_a_page_that_is_no_text_is_none() -> None:
     assert PendingLogin.read(f"{head}.A") is None
 
 
+@pytest.mark.parametrize("place", ["https://a.org/", "//a.org", "/\\a.org", "javascript:alert(1)", ""])
+def test_a_page_elsewhere_is_none_even_in_a_cookie_that_somebody_else_put_there(place: str) -> None:
+    assert PendingLogin.read(PendingLogin.fresh(place).text) is None
+
+
 def test_beyond_loopback_the_cookie_goes_by_tls_alone() -> None:
     cookie = PendingCookies(encrypted=True).handed(PendingLogin.fresh("/"))
     assert cookie.startswith("__Host-anonymaly-login=")

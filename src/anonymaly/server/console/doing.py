@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -28,6 +28,7 @@ class Checked:
     button: str
     do: Callable[[], Awaitable[dict[str, Any]]]
     warning: tuple[str, ...] | None = None  # what is to be thought of: a headline, and what it means
+    beside: Mapping[str, str] = field(default_factory=dict)  # fields that say beside what it was looked at
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ async def try_twice(visit: Visit, check: Callable[[], Checked]) -> Tried:
     if visit.form.has("change"):
         return Tried()
     shown = {name: getattr(checked, name) for name in ("title", "words", "reason", "button", "warning")}
-    return Tried(checked={**shown, "fields": kept(visit.form)})
+    fields = [item for item in kept(visit.form) if item[0] not in checked.beside]
+    return Tried(checked={**shown, "fields": [*fields, *checked.beside.items()]})
 
 
 async def attempt(job: Awaitable[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -16,8 +16,9 @@ import sqlalchemy as sa
 
 from anonymaly.core.value import canonical_json
 from anonymaly.server.console.sessions import ConsoleSession
+from anonymaly.server.problems import Problem
 from anonymaly.server.shown import moment
-from anonymaly.server.state import State, finds
+from anonymaly.server.state import LARGEST_PAYLOAD, State, finds
 
 MOST = 5  # of a session; the oldest makes room
 
@@ -72,7 +73,15 @@ class SealedFinds:
     def keep(self, begun: Begun) -> str:
         """Keep a find and return its number."""
         number = self.number(begun.wanted, begun.once)
-        row = {"id": number, "session": self._session.id, "sealed": self._session.seal(number, begun.text)}
+        sealed = self._session.seal(number, begun.text)
+        if len(sealed) > LARGEST_PAYLOAD:  # control characters alone are written so much longer
+            raise Problem(
+                413,
+                "are too large to be kept until all is answered",
+                field="records",
+                next_step="Leave out columns that records are not compared by.",
+            )
+        row = {"id": number, "session": self._session.id, "sealed": sealed}
         mine = sa.select(finds.c.id).where(finds.c.session == self._session.id)
         with self._state.write() as connection:
             known = connection.execute(mine.order_by(finds.c.created_at.desc())).scalars().all()

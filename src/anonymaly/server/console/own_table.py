@@ -19,13 +19,12 @@ from anonymaly.server import asking
 from anonymaly.server.authentication import Caller
 from anonymaly.server.console.answer_words import read_stored
 from anonymaly.server.looking import answers_of, find_answer
-from anonymaly.server.problems import Problem, failed, internal, of_result
+from anonymaly.server.problems import BUSY, Problem, failed, internal, of_result
 from anonymaly.server.released import Seen, look
 from anonymaly.server.services import Services, View, view
 from anonymaly.server.submitting import answer_of
 
 LARGEST_MODEL = 64 * 2**20  # bytes
-BUSY = (429, 503)  # too many jobs are under way, or no worker is ready: the next look tries again
 PART = 200  # answers that are listed at a time
 
 

@@ -23,6 +23,18 @@ LASTS_SECONDS = 600
 _FORM = re.compile(r"([A-Za-z0-9_-]{43})\.([0-9]{1,12})\.([A-Za-z0-9_-]{1,2800})")
 
 
+def is_of_this_server(place: str) -> bool:
+    """Say whether an address is a page of this server.
+
+    Examples
+    --------
+    >>> [is_of_this_server(place) for place in ("/tables", "//a.org", "/\\\\a.org", "https://a.org")]
+    [True, False, False, False]
+    """
+    local = place.startswith("/") and not place.startswith("//") and place.isprintable()
+    return local and place.isascii() and "\\" not in place and len(place) <= 2000
+
+
 @dataclass(frozen=True, slots=True)
 class PendingLogin:
     """One login on its way."""
@@ -46,9 +58,11 @@ class PendingLogin:
         if not 0 <= time.time() - int(begun) <= LASTS_SECONDS:
             return None
         try:
-            return cls(secret, int(begun), base64.urlsafe_b64decode(place + "==").decode("ascii"))
+            following = base64.urlsafe_b64decode(place + "==").decode("ascii")
         except ValueError:
             return None
+        # Without TLS, another program of the same host can have put the cookie there.
+        return cls(secret, int(begun), following) if is_of_this_server(following) else None
 
     @property
     def text(self) -> str:

@@ -24,11 +24,11 @@ from anonymaly.server.authentication import Authenticator, Caller
 from anonymaly.server.console.cookies import given_cookie
 from anonymaly.server.keys import ApiKey, same
 from anonymaly.server.logins.session_keys import SESSION_SECONDS
-from anonymaly.server.state import State, finds, sessions
+from anonymaly.server.state import State, finds, keys, sessions
 
 LONGEST_SECONDS = SESSION_SECONDS
 IDLE_SECONDS = 3600.0
-MOST_OF_KEY = 20  # at a time: each may keep megabytes of records, and logging in again costs nothing
+MOST_OF_PERSON = 20  # at a time: each may keep megabytes of records, and logging in again costs nothing
 NOTED_EVERY_SECONDS = 60.0  # the last use, or every page would be a write
 _COOKIE = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 _NONCE = 12
@@ -76,7 +76,7 @@ class ConsoleSessions:
         self.cookie = "__Host-anonymaly" if encrypted else "anonymaly"
 
     def begin(self, caller: Caller) -> ConsoleSession:
-        """Write a session down; those that have ended by themselves, and too many of a key, are removed."""
+        """Write a session down; ended ones, and too many of a person, are removed."""
         session = ConsoleSession(secrets.token_hex(16), caller, secrets.token_urlsafe(32))
         row = {
             "id": session.id,
@@ -88,10 +88,11 @@ class ConsoleSessions:
         with self._state.write() as connection:
             connection.execute(sessions.delete().where(sa.not_(self._lasts())))
             connection.execute(sessions.insert().values(**row, created_at=now, used_at=now))
-            of_key = sessions.c.key_id == caller.key.id
-            newest = sa.select(sessions.c.id).where(of_key).order_by(sessions.c.created_at.desc())
-            kept = connection.execute(newest.limit(MOST_OF_KEY)).scalars().all()
-            connection.execute(sessions.delete().where(of_key, sessions.c.id.not_in(kept)))
+            # Not of a key: each login at a provider has one of its own.
+            mine = sessions.c.key_id.in_(sa.select(keys.c.id).where(keys.c.person == caller.person))
+            newest = sa.select(sessions.c.id).where(mine).order_by(sessions.c.created_at.desc())
+            kept = connection.execute(newest.limit(MOST_OF_PERSON)).scalars().all()
+            connection.execute(sessions.delete().where(mine, sessions.c.id.not_in(kept)))
             connection.execute(finds.delete().where(finds.c.session.not_in(sa.select(sessions.c.id))))
         return session
 

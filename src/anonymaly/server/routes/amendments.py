@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +22,11 @@ Changed = Annotated[
     Field(description="columns, rules, key and rows as a manifest has them; what is left out stays as it is"),
 ]
 
+Replaces = Annotated[
+    StrictInt | None,
+    Field(description="the entry that the preview named: refused if another declaration is in force by now"),
+]
+
 
 class AmendmentBody(Body):
     """What is to be declared."""
@@ -34,6 +39,7 @@ class ProposedBody(AmendmentBody):
 
     reason: Reason
     learned_from_rows: bool = False
+    replaces: Replaces = None
 
 
 class AmendmentReply(Reply):
@@ -56,7 +62,8 @@ def preview_amendment(request: Request, table: route.Table, body: AmendmentBody)
 async def propose_amendment(request: Request, table: route.Table, body: ProposedBody) -> Response:
     """Propose another declaration; it always waits until the host confirms it."""
     said = {"reason": body.reason, "learned_from_rows": body.learned_from_rows}
-    return done(await owning.amend(services_of(request), caller_of(request), table, body.declaration, said))
+    services, caller = services_of(request), caller_of(request)
+    return done(await owning.amend(services, caller, table, body.declaration, said, body.replaces))
 
 
 ROUTES = (

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from anonymaly.declare.manifest import LARGEST_FILE, parse_yaml
 from anonymaly.errors import InputError
 from anonymaly.server import owning
-from anonymaly.server.amending import fields_of
+from anonymaly.server.amending import fields_of, refuse_amended_since
 from anonymaly.server.console.doing import Checked, moved, try_twice
 from anonymaly.server.console.owner_forms import read_body
 from anonymaly.server.console.rendering import segment
@@ -22,6 +22,7 @@ from anonymaly.server.routes.amendments import ProposedBody
 from anonymaly.server.services import View
 
 FIELD = "declaration"
+BESIDE = "replaces"  # the entry of the declaration that the change is shown beside
 ON_HOST = "It is put in force on the host, which shows what it changes. Until then nothing changes."
 LOOSENS = ": from now on"  # in what is said of a rule or column that protects fewer
 LEARNED = "Learned from rows: what it shows of them is outside of every promise, and statements say so."
@@ -44,22 +45,27 @@ async def amend_form(visit: Visit) -> Outcome:
         given = {FIELD: _read(form.get(FIELD)), "reason": form.get("reason")}
         body = read_body(ProposedBody, {**given, "learned_from_rows": form.has("learned")})
         found = owning.amendment_of(visit.services, visit.caller, table, body.declaration)
+        if form.has("confirmed"):  # what is proposed must be what was shown
+            refuse_amended_since(str(found.amendment.replaces), form.get(BESIDE))
         amendment, why = found.amendment, {**given, "learned_from_rows": body.learned_from_rows}
         del why[FIELD]
-        loosens = [line for line in amendment.rules if LOOSENS in line]
+        loosens = [line for line in found.rules if LOOSENS in line]
         return Checked(
             f"What would change in {table}",
             [
-                *amendment.differences,
-                *(line for line in amendment.rules if line not in loosens),
+                *found.differences,
+                *(line for line in found.rules if line not in loosens),
                 *_stays(found.stays),
                 LEARNED if body.learned_from_rows else NOT_LEARNED,
                 ON_HOST,
             ],
             body.reason,
             "Propose it to the host",
-            lambda: owning.amend(visit.services, visit.caller, table, body.declaration, why),
+            lambda: owning.amend(
+                visit.services, visit.caller, table, body.declaration, why, amendment.replaces
+            ),
             ("This leaves people unprotected", *loosens) if loosens else None,
+            {BESIDE: str(amendment.replaces)},
         )
 
     tried = await try_twice(visit, check)

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from anonymaly.server.console.forms import Sent
+from anonymaly.server.console.pending import is_of_this_server
 from anonymaly.server.console.sessions import ConsoleSessions
 from anonymaly.server.console.throttle import LoginThrottle
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
@@ -82,5 +83,4 @@ class Entering:
 def next_place(sent: Sent) -> str:
     """Return the page to go to: one of this server, whatever the address says."""
     place = sent.get("next", FRONT)
-    local = place.startswith("/") and not place.startswith("//") and place.isprintable()
-    return place if local and place.isascii() and "\\" not in place and len(place) <= 2000 else FRONT
+    return place if is_of_this_server(place) else FRONT

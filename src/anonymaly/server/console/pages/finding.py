@@ -24,7 +24,7 @@ from anonymaly.server.console.rendering import segment
 from anonymaly.server.console.sessions import ConsoleSession
 from anonymaly.server.console.visit import ConsolePage, Moved, Outcome, Shown, Visit
 from anonymaly.server.looking import own_of
-from anonymaly.server.problems import Problem, failed, of_error, unknown
+from anonymaly.server.problems import BUSY, Problem, failed, of_error, unknown
 from anonymaly.server.released import Seen, wait
 from anonymaly.server.replies import padded
 from anonymaly.server.services import View, view
@@ -74,14 +74,12 @@ def send_records(visit: Visit) -> Outcome:
         if form.get("planned") != planned:
             return _form(visit, seen, form, prepared=prepared, digest=planned, problem=CHANGED)
         prepared.refuse_beyond_budget()
+        model, left = prepared.plan.steps[0].stored, prepared.plan.remaining_nano
+        return Moved(f"/finds/{finds.keep(Begun(wanted, once, planned, model, left))}")
     except Problem as problem:
         return _form(visit, seen, form, problem=problem)
     except AnonymalyError as error:
         return _form(visit, seen, form, problem=of_error(error))
-    plan = prepared.plan
-    return Moved(
-        f"/finds/{finds.keep(Begun(wanted, once, planned, plan.steps[0].stored, plan.remaining_nano))}"
-    )
 
 
 async def found_page(visit: Visit) -> Outcome:
@@ -128,11 +126,21 @@ class Stands(NamedTuple):
 
 def _go_on(visit: Visit, begun: Begun) -> Stands:
     """Ask what may be asked now: everything is known that was asked before, and costs nothing more."""
+    # All of it counts: to score the records takes as long as to plan, and whoever looks may look often.
+    try:
+        with visit.services.at_once.of(visit.caller.person):
+            return _worked_out(visit, begun)
+    except Problem as problem:
+        if problem.status not in BUSY:
+            raise
+        return Stands([], 1 + begun.wanted.explain, problem=problem)  # the next look tries again
+
+
+def _worked_out(visit: Visit, begun: Begun) -> Stands:
     from anonymaly.finding.find import carry_out  # noqa: PLC0415  (a web process starts without it)
     from anonymaly.server.console.own_table import AnswerWaits  # noqa: PLC0415
 
-    with visit.services.at_once.of(visit.caller.person):
-        prepared, table = _prepare(visit, begun.wanted, begun)
+    prepared, table = _prepare(visit, begun.wanted, begun)
     plan = replace(prepared.plan, remaining_nano=begun.remaining)
     most = sum(step.stored is None for step in plan.steps)
     if _digest(prepared, begun.wanted) != begun.plan:
@@ -289,9 +297,7 @@ def _planned(prepared: Prepared, digest: str) -> dict[str, Any]:
 
 def _shown(visit: Visit, begun: Begun, stands: Stands) -> Shown:
     found, problem = stands.found, stands.problem
-    going = found is None and (
-        problem is None or stands.waits_for is not None or problem.status in (429, 503)
-    )
+    going = found is None and (problem is None or stands.waits_for is not None or problem.status in BUSY)
     data = {
         "find": visit.places["find"],
         "table": begun.wanted.table,
