@@ -10,7 +10,8 @@ AnonymalyError
 │   ├── BudgetExceeded         the account cannot pay for the question
 │   ├── RuleNotDeclared        the question needs a promise that the owner did not declare
 │   ├── DeclarationChanged     the account is under another declaration
-│   └── AnswerForgotten        the owner erased the answer; what was charged for it stands
+│   ├── AnswerForgotten        the owner erased the answer; what was charged for it stands
+│   └── Proposed               it waits as a proposal until it is confirmed on the server's host
 ├── LedgerError                the ledger cannot be used (exit code 2)
 │   ├── LedgerMissing          it does not exist, and was not to be created
 │   ├── LedgerDamaged          its chain, its triggers or its file do not verify
@@ -118,6 +119,10 @@ class DeclarationChanged(Refused):
 
 class AnswerForgotten(Refused):
     """The owner erased the answer; what was charged for it stands."""
+
+
+class Proposed(Refused):
+    """It waits as a proposal: nothing has changed until it is confirmed on the server's host."""
 
 
 class LedgerError(AnonymalyError):

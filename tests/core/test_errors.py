@@ -61,5 +61,6 @@ def test_refusals_and_failures_are_told_from_bad_input_by_their_exit_code() -> N
         "RuleNotDeclared",
         "DeclarationChanged",
         "AnswerForgotten",
+        "Proposed",
         "AnswerFailed",
     }

@@ -70,6 +70,7 @@ def test_a_bound_of_what_was_lost_is_told_only_if_the_anchor_knew_budget_and_rul
     assert "All together keep at most ε = 2, and that only between tables that are neighbours" in words(
         bounded
     )
+    assert "ε = 2 of 2 spent by 0 questions, 2 of it with a part that was lost, 0 remaining" in str(bounded)
     for entries in ([epoch()], [epoch(bounded=False)], [epoch(bounded=True), epoch()], []):
         told = words(Statement.of(account(), [], entries))
         assert "no bound is known" in told

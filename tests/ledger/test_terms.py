@@ -11,6 +11,7 @@ import pytest
 
 from anonymaly.errors import BudgetExceeded, InputError, Refused
 from anonymaly.ledger import Account, Grant, Ledger, Reservation
+from anonymaly.ledger.granted import read_granted
 from anonymaly.ledger.periods import Period
 from anonymaly.ledger.terms import Terms
 
@@ -342,6 +343,8 @@ def test_when_a_part_is_lost_nothing_remains_of_any_period(sqlite: str, clock: C
     anchor.unlink()  # so nobody knows what came after
     with Ledger.open_epoch(sqlite, anchor=anchor) as ledger:
         ledger.raise_limit("patients", 2 * NANO)
+        (found,) = read_granted(ledger.entries("patients"))
+        assert found.spent == ledger.grants("patients")[0].spent == NANO // 2
         clock.set("2026-03-01T00:00")
         with pytest.raises(BudgetExceeded, match=r"0 of 0\.5 remain"):
             ask(ledger, "q2", cost=1)

@@ -15,7 +15,7 @@ from anonymaly.ask.owner_inputs import amount_text, moment_text, path_part, peri
 from anonymaly.ask.server_words import read_problem, understood
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number
 from anonymaly.core.suggestions import guess
-from anonymaly.errors import InputError, Refused, ServerError
+from anonymaly.errors import InputError, Proposed, ServerError
 
 Role = Literal["analyst", "auditor", "owner"]
 USUAL_DAYS = 90
@@ -276,9 +276,8 @@ class RemoteOwner:
                 if "proposal" not in found:
                     return found
                 number = int(found["proposal"]["number"])
-                raise Refused(
-                    f"is proposal {number}: nothing has changed until it is confirmed on the server's host",
-                    field="confirm",
+                raise Proposed(
+                    f"it waits as proposal {number}: nothing has changed until it is confirmed on the host",
                     next_step=f"Run there: anonymaly owner confirm FOLDER {number}",
                 )
             if job["state"] == "refused":

@@ -17,7 +17,8 @@ OlderThan = Annotated[
     typer.Option("--older-than", metavar="DAYS", min=0, help="Erase answers that are older than that."),
 ]
 OneAnswer = Annotated[
-    int | None, typer.Option("--answer", metavar="NUMBER", help="Erase one answer; needs --table.")
+    int | None,
+    typer.Option("--answer", metavar="NUMBER", help="Erase the answer of this entry; needs --table."),
 ]
 OfTable = Annotated[str | None, typer.Option("--table", metavar="NAME", help="Erase answers of this table.")]
 Person = Annotated[
@@ -59,7 +60,7 @@ def forget(
         lines = _of_person(person, found)
     else:
         found = forgetting.answers(days=older_than, table=table, number=answer, do=yes)
-        lines = [f"{name}: {_answers(numbers)}" for name, numbers in found.items()]
+        lines = [f"{name}: {_answers(numbers, done=yes)}" for name, numbers in found.items()]
     if as_json:
         say_json({"done": yes, **found} if person is not None else {"done": yes, "answers": found})
         return
@@ -69,11 +70,12 @@ def forget(
         say("Nothing was erased: add --yes to do it, for good.")
 
 
-def _answers(numbers: list[int]) -> str:
+def _answers(numbers: list[int], *, done: bool) -> str:
     if not numbers:
         return "no answer to erase"
     listed = ", ".join(map(str, numbers[:20])) + (", …" if len(numbers) > 20 else "")
-    return f"{len(numbers)} {'answer' if len(numbers) == 1 else 'answers'} to erase: {listed}"
+    answers = f"{len(numbers)} {'answer' if len(numbers) == 1 else 'answers'}"
+    return f"{answers} {'erased' if done else 'to erase'}: {listed}"
 
 
 def _of_person(person: str, found: dict[str, Any]) -> list[str]:

@@ -39,7 +39,10 @@ class Granted:
 
 
 def read_granted(entries: Iterable[Entry]) -> tuple[Granted, ...]:
-    """Return what was granted under terms, by analyst, from an account's entries."""
+    """Return what was granted under terms, by analyst, from an account's entries and the ledger's epochs.
+
+    After a lost part a grant that stood counts as spent, as the ledger counts it: any of it may lie there.
+    """
     terms: dict[str, Terms | None] = {}
     standing: dict[str, bool] = {}
     spent: dict[str, int] = {}
@@ -51,6 +54,12 @@ def read_granted(entries: Iterable[Entry]) -> tuple[Granted, ...]:
             standing[analyst] = False
         elif entry.kind in ("reserve", "again"):
             spent[analyst] = spent.get(analyst, 0) + entry.data["cost"]
+        elif entry.kind == "epoch":
+            spent |= {
+                name: agreed.total
+                for name, agreed in terms.items()
+                if agreed is not None and agreed.total is not None and standing[name]
+            }
     return tuple(
         Granted(analyst, agreed, spent.get(analyst, 0), standing[analyst])
         for analyst, agreed in sorted(terms.items())

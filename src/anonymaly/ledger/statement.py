@@ -167,10 +167,13 @@ class Statement:
     @property
     def title(self) -> str:
         """What was spent, and what remains."""
+        lost = (
+            f", {to_text(self.forfeited_nano)} of it with a part that was lost" if self.forfeited_nano else ""
+        )
         return (
             f"{self.account}: ε = {to_text(self.spent_nano)} of {to_text(self.limit_nano)} spent by "
-            f"{self.questions} question{'' if self.questions == 1 else 's'}, {to_text(self.remaining_nano)} "
-            f"remaining ({self.adjacency} adjacency)"
+            f"{self.questions} question{'' if self.questions == 1 else 's'}{lost}, "
+            f"{to_text(self.remaining_nano)} remaining ({self.adjacency} adjacency)"
         )
 
     def __repr__(self) -> str:

@@ -74,7 +74,8 @@ class Forgetting:
             raise InputError(
                 f"there is no answer {number} that is kept",
                 field="answer",
-                next_step="`anonymaly ledger MANIFEST` lists answers by their numbers.",
+                next_step="Give the number of its entry, as `anonymaly ledger MANIFEST` lists it: "
+                "analysts count in another way.",
             )
         return found
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from anonymaly.ask.forgotten import write_erasure
 from anonymaly.errors import Refused
 from anonymaly.ledger import Ledger
 from tests.server.console.test_console_gate import check_plain
@@ -52,6 +53,19 @@ def test_entries_come_in_pages_the_newest_first(changing: Served, auditor: Brows
     assert "the account is opened with ε = 100" in auditor.get("/tables/others/ledger?page=99").text
     for wrong in ("0", "-1", "x", "9" * 30):
         assert auditor.get(f"/tables/others/ledger?page={wrong}").status_code == 200
+
+
+def test_an_erasure_names_the_entries_whose_answers_are_gone(changing: Served, auditor: Browser) -> None:
+    with Ledger.open(changing.folder / "others.ledger") as ledger:
+        write_erasure(ledger, "others", [7], by="olga", reason="a test")
+        write_erasure(ledger, "others", [8, 9], by="olga", reason="a test")
+        ledger.consent("others", {"number": 7}, by="olga", reason="a test")
+    said = [entry["says"] for entry in auditor.get("/tables/others/ledger.json").json()["entries"][:3]]
+    assert said == [
+        "the owner confirmed what the entry names",
+        "the answers of entries 8, 9 are erased; what was charged stands",
+        "the answer of entry 7 is erased; what was charged stands",
+    ]
 
 
 def test_the_whole_ledger_is_verified(changing: Served, auditor: Browser) -> None:

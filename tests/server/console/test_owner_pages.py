@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from anonymaly import connect
-from anonymaly.errors import Refused
+from anonymaly.errors import Proposed
 from anonymaly.server.confirming import Host
 from tests.server.console.test_console_gate import check_plain
 from tests.server.console.visiting import Browser, Reader
@@ -303,7 +303,7 @@ def test_what_loosens_is_shown_as_a_proposal(tmp_path_factory: pytest.TempPathFa
             told_so = client.post("/v1/tables/patients/budget", json={"to": "300", "reason": "x"})
         assert (told_so.status_code, told_so.json()["result"]["proposal"]["number"]) == (202, 4)
         curator = connect(f"{served.base}/patients", key=served.keys["owner"].text)
-        with curator, pytest.raises(Refused, match="is proposal 5"):
+        with curator, pytest.raises(Proposed, match="proposal 5"):
             curator.owner.raise_budget(400, reason="x")
         assert set(grants_of(served)) == {"ann"}
         assert told(served, "/v1/tables/patients")["account"]["limit"] == "100"

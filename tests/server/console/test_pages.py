@@ -99,9 +99,15 @@ def test_somebody_without_any_table_is_told_what_to_do(served: Served) -> None:
     assert "nina" in found.text
 
 
-def test_an_analyst_without_answers_is_told_so(served: Served) -> None:
-    found = Browser(served, "other analyst").get("/tables/others/answers")
-    assert found.status_code == 200
+def test_whoever_finds_no_answers_is_told_whose_there_are_none_of(tmp_path: Path) -> None:
+    nobody = "Nobody has an answer about this table yet."
+    said = {"analyst": "You have no answers about this table yet.", "owner": nobody, "auditor": nobody}
+    with serve(tmp_path) as fresh:
+        for who, words in said.items():
+            assert words in Browser(fresh, who).get("/tables/patients/answers").text
+        job = fresh.ask("analyst", "the-only-one").json()["job"]
+        after = Browser(fresh, "auditor").get(f"/tables/patients/answers?after={job}").text
+        assert "There are no more answers." in after
 
 
 def test_answers_come_in_pages(served: Served) -> None:

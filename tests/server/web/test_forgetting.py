@@ -108,6 +108,33 @@ def test_an_erased_answer_is_gone_from_store_outbox_and_jobs_and_asking_again_sa
     assert anew["state"] == "done"
 
 
+def test_the_command_says_what_would_be_erased_and_then_what_was(own: Served) -> None:
+    answered(own)
+    number = number_of(own)
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "anonymaly",
+        "forget",
+        str(own.folder),
+        "--reason",
+        REASON,
+    ]
+    command += ["--table", "patients", "--answer"]
+
+    def said(*more: str) -> str:
+        ended = subprocess.run([*command, *more], capture_output=True, text=True, check=False)
+        return f"{ended.stdout}{ended.stderr}"
+
+    assert f"patients: 1 answer to erase: {number}\nNothing was erased" in said(str(number))
+    assert said(str(number), "--yes") == f"patients: 1 answer erased: {number}\n"
+    told = said(str(number), "--yes")  # a second time
+    assert f"there is no answer {number} that is kept" in told
+    assert "Give the number of its entry" in told
+
+
 def test_who_asked_the_same_loses_it_too_and_an_answer_of_equal_bytes_stays(own: Served) -> None:
     first = answered(own)
     number = number_of(own)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from anonymaly.ask.forgotten import SUBJECT as ERASED
 from anonymaly.core.epsilon import to_text
 from anonymaly.ledger.records import Entry
 from anonymaly.ledger.terms import Terms
@@ -78,6 +79,15 @@ def _reserved(data: Mapping[str, Any]) -> str:
     return f"ε = {to_text(data['cost'])} charged to {data['analyst']}: {asks}"
 
 
+def _consented(data: Mapping[str, Any]) -> str:
+    erased = data["subject"].get(ERASED, [])
+    if not erased:
+        return "the owner confirmed what the entry names"
+    named = ", ".join(map(str, erased))
+    which = f"the answer of entry {named} is" if len(erased) == 1 else f"the answers of entries {named} are"
+    return f"{which} erased; what was charged stands"
+
+
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "open": lambda data: f"the account is opened with ε = {to_text(data['limit'])}",
     "rule": lambda data: f"the rule {data['name']} is added",
@@ -95,7 +105,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "grant": _granted,
     "revocation": lambda data: f"{data['analyst']} may ask nothing more",
     "pause": lambda data: "paused: nothing is charged" if data["paused"] else "resumed",
-    "consent": lambda _: "the owner confirmed what the entry names",
+    "consent": _consented,
     "anchor": lambda _: "the head of the chain is kept in an anchor, too, from now on",
     "epoch": lambda _: "a new epoch: a part of the ledger was lost, and all it could have spent counts",
     "upgrade": lambda _: "the ledger's form is renewed",

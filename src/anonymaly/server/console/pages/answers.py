@@ -54,9 +54,8 @@ def answers_page(visit: Visit) -> Shown:
     table, after = visit.places["table"], visit.query.get("after") or None
     if after is not None and not after.isprintable():
         raise unknown()
-    return Shown(
-        "answers.html", {"table": table, **answers_of(visit.services, visit.caller, table, after, MOST)}
-    )
+    answers = answers_of(visit.services, visit.caller, table, after, MOST)
+    return Shown("answers.html", {"table": table, "later": after is not None, **answers})
 
 
 def answer_page(visit: Visit) -> Shown:
