@@ -49,7 +49,7 @@ TRIED: dict[str, Sequence[Sequence[str]]] = {
         ["python", "import authlib, joserfc, httpx, anonymaly.core.extras as e; e.require('oidc', 'x')"]
     ],
     "postgres": [["python", "import psycopg, ibis.backends.postgres"]],
-    "report": [["python", "import anonymaly.pictures.charts"]],
+    "report": [["python", "import anonymaly.pictures.vega.charts"]],
     "server": [["demo", "--serve", "--port", "0"]],
     "spark": [["python", "import pyspark, anonymaly.engine.pyspark"]],
     "stream": [["python", "import anonymaly.stream.programs, anonymaly.stream.protocol"]],

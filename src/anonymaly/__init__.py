@@ -44,7 +44,12 @@ __all__ = sorted(  # noqa: PLE0605
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'anonymaly' has no attribute {name!r}")
+        problem = f"module 'anonymaly' has no attribute {name!r}"
+        if name.startswith("_"):  # asked for by Python and notebooks, not by people
+            raise AttributeError(problem)
+        from anonymaly.core.suggestions import guess  # noqa: PLC0415  (only for a misspelt name)
+
+        raise AttributeError(f"{problem}. {guess(name, _HOMES)}dir(anonymaly) lists all names.")
     if extra := _extra_of(name):
         _extras.require(extra, name)
     found = vars(importlib.import_module(_HOMES[name])).get(name)

@@ -61,6 +61,8 @@ class AnonymalyError(Exception):
         text = f"{self.field}: {self.problem}" if self.field else self.problem
         if self.next_step is None:
             return text
+        if "\n" in text:  # a list: a full stop would belong to its last line
+            return f"{text}\n{self.next_step}"
         return f"{text}{'' if text.endswith(('.', '?', '!')) else '.'} {self.next_step}"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -74,6 +74,55 @@ def test_a_preview_spends_nothing_and_json_is_one_document(run: Run) -> None:
     assert json.loads(run(*command).stdout)["charged"] == "0"
 
 
+SAME = """\
+Alter ;bmi;ward;note
+50,0;25,5;a ;x
+97;60,25;Herz;y
+alt;24;B;z
+"""
+AS_WRITTEN = """\
+name: patients
+source: german.csv
+file: {encoding: latin-1, delimiter: ";"}
+reading: {decimal: ",", trim: true, fold: true}
+columns:
+  "Alter ": {type: interval, low: 0, high: 120}
+  bmi: {type: interval, low: 10, high: 70}
+  ward: {type: categories, values: [A, B, C], read: {same: {C: [Herz]}}}
+budget: 5.0
+"""
+
+
+def test_new_records_may_be_written_as_the_table_is(run: Run, folder: Path) -> None:
+    table = pd.read_csv(folder / "patients.csv").rename(columns={"age": "Alter "})
+    table.to_csv(folder / "german.csv", sep=";", decimal=",", index=False, encoding="latin-1")
+    (folder / "patients.yaml").write_text(AS_WRITTEN)
+    (folder / "same.csv").write_text(SAME, "latin-1")
+    plain = run("find", "patients.yaml", "same.csv", "--epsilon", "3")
+    assert plain.returncode == 2
+    assert "if same.csv is written as the table is, add --as-table" in plain.stderr
+    assert _spent(run, folder) == "0"
+    done = run(
+        "find", "patients.yaml", "same.csv", "--epsilon", "3", "--explain", "1", "--as-table", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "same.csv, Alter : 1 of 3 rows cannot be read" in done.stderr
+    found = {item["row"]: item["record"] for item in json.loads(done.stdout)["records"]}
+    assert found == {
+        1: {"Alter ": 50.0, "bmi": 25.5, "ward": "A", "note": "x"},
+        2: {"Alter ": 97.0, "bmi": 60.25, "ward": "C", "note": "y"},
+        3: {"Alter ": None, "bmi": 24.0, "ward": "B", "note": "z"},
+    }
+
+
+def test_lines_of_another_length_are_refused_before_a_charge(run: Run, folder: Path) -> None:
+    (folder / "torn.csv").write_text("age,bmi,ward\n50,25,A\n51\n")
+    done = run("find", "patients.yaml", "torn.csv", "--epsilon", "3", "--as-table")
+    assert done.returncode == 2
+    assert "of 2 lines of torn.csv, 1 have too few values and 0 too many" in done.stderr
+    assert _spent(run, folder) == "0"
+
+
 def test_without_records_or_owner_it_asks_which(run: Run) -> None:
     done = run("find", "patients.yaml")
     assert done.returncode == 2
@@ -85,7 +134,7 @@ def test_without_records_or_owner_it_asks_which(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["none.csv", "--epsilon", "1"], "none.csv"),
+        (["none.csv", "--epsilon", "1"], "there is no file none.csv"),
         (["new.txt", "--epsilon", "1"], "does not name a known format"),
         (["new.csv"], "epsilon: is needed"),
         (["new.csv", "--epsilon", "0"], "must be positive"),
@@ -99,7 +148,7 @@ def test_without_records_or_owner_it_asks_which(run: Run) -> None:
         (["new.csv", "--epsilon", "1", "-o", "none/report.html"], "there is no folder none"),
         (["empty.csv", "--epsilon", "1"], "has no records"),
         (["nothing.csv", "--epsilon", "1"], "nothing.csv"),
-        (["other.csv", "--epsilon", "1"], "has no column 'age'. Did you mean"),
+        (["other.csv", "--epsilon", "1"], "has no column 'age'; it has 'id', 'aged'"),
         (["words.csv", "--epsilon", "1"], "words.csv"),
         (["new.csv", "--epsilon", "6"], "needs up to ε=6"),
         (["--owner", "--epsilon", "1"], "means nothing with --owner"),

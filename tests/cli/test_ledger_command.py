@@ -30,6 +30,13 @@ def test_verify_reports_a_stored_answer_that_was_changed(run: Run, folder: Path)
     assert "is altered in" in done.stdout
 
 
+def test_before_the_first_charge_it_says_that_none_was_charged(run: Run) -> None:
+    assert count(run, "--preview").returncode == 0  # makes the ledger, and no account in it
+    done = run("ledger", "patients.yaml")
+    assert done.returncode == 2
+    assert "has no account 'patients' yet: no question was charged to it" in done.stderr
+
+
 def test_a_lost_secret_is_refused_until_the_owner_begins_a_new_one(run: Run, folder: Path) -> None:
     first = json.loads(count(run).stdout)
     (folder / "patients.secret").rename(folder / "away")

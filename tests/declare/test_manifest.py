@@ -178,9 +178,21 @@ def test_a_file_that_holds_no_declaration_is_refused(content: bytes, reason: str
 
 @pytest.mark.parametrize("path", ["missing.yaml", ".", "missing/p.yaml", "\0.yaml"])
 def test_a_file_that_is_not_there_is_refused(path: str, tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match="cannot read") as refused:
+    with pytest.raises(ManifestError, match=r"(cannot read)|(there is no file)") as refused:
         Manifest.load(tmp_path / path)
     assert "anonymaly init" in str(refused.value)
+
+
+def test_a_table_in_place_of_its_yaml_file_is_refused_by_its_ending(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("age\n30\n")
+    with pytest.raises(ManifestError, match="is a table, not the YAML file that declares it"):
+        Manifest.load(tmp_path / "p.csv")
+
+
+def test_a_sign_that_yaml_cannot_read_is_to_be_put_in_quotes(tmp_path: Path) -> None:
+    error = refusal(tmp_path, "name: p\ncolumns:\n  pay: {type: categories, values: [<=50K, >50K]}\n")
+    assert "line 3" in error.problem
+    assert "in quotes" in str(error)
 
 
 def test_a_file_without_end_is_not_read_to_its_end() -> None:
@@ -231,7 +243,7 @@ def test_every_question_mark_is_listed_at_once_and_those_of_a_column_together(tm
             + ["budget: '?'"]
         ),
     )
-    assert "14 fields are still to be declared" in error.problem
+    assert "still to be declared, in 8 places" in error.problem
     lines = [line.strip() for line in error.problem.splitlines()[1:]]
     assert lines == [
         *(f"columns.c{place}: low, high" for place in range(6)),

@@ -363,3 +363,18 @@ def test_the_cost_of_other_searches() -> None:
         am.search_cost(HalvingGridSearchCV(detector, {"cells": [2, 3]}))
     with pytest.raises(InputError, match="GridSearchCV"):
         am.search_cost(detector)
+
+
+def test_missing_values_are_refused_without_advice_that_breaks_the_promise() -> None:
+    detector = am.GridKNN(bounds=(0, 120), epsilon=1.0)
+    with pytest.raises(ValueError, match="contains NaN") as refused:
+        detector.fit(RECORDS.assign(bmi=np.nan))
+    assert "an imputer that is fitted to the records is not covered" in str(refused.value)
+    assert not hasattr(detector, "model_")
+
+
+def test_a_notebook_shows_the_promise_of_a_fit_in_words() -> None:
+    promised = am.MarginalHistograms(bounds=(0, 120), epsilon=1.0).fit(RECORDS).guarantee_
+    shown = promised._repr_html_()
+    assert "Protected: every record" in shown
+    assert "Guarantee(" not in shown

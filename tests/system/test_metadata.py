@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import anonymaly
 from anonymaly.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +46,10 @@ def test_the_page_has_every_extra_and_none_besides(project: dict[str, object]) -
     extras = project["optional-dependencies"]
     assert isinstance(extras, dict)
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(extras)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("categories", "Categories"), ("Currator", "Curator")])
+def test_a_misspelt_public_name_is_guessed(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=f"Did you mean {meant}"):
+        getattr(anonymaly, name)
+    assert not hasattr(anonymaly, "_repr_html_")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,10 +123,10 @@ def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
     show("In which group does a manager's salary of 169,449.41 stand out?", str(group))
     shared, attack = _share(folder)
     show("Records that are not sensitive, published as they are", str(shared))
-    show("Why not simply leave the sensitive ones out? Bob is missing, so he is in the lounge:", attack)
+    show("Why not simply leave out whoever is in the lounge? Bob is missing: how surely is he there?", attack)
     if not quiet:
         show("The odd records as a page, with pictures; open it in a browser", str(_save(found)))
-        show("What to try next", NEXT)
+        show("What to try next", f"{_activation()}{NEXT}")
     return {
         "find": found.to_dict(),
         "explain": group.to_dict(),
@@ -138,6 +140,15 @@ def _run(folder: Path, *, quiet: bool) -> dict[str, Any]:
         "statement": statement.to_dict(),
         "verification": verified.to_dict(),
     }
+
+
+def _activation() -> str:
+    """Return how the program is put on the path, if it is in an environment that is not active."""
+    script = Path(sys.executable).with_name("activate")
+    if shutil.which("anonymaly") is not None or not script.is_file():
+        return ""
+    place = script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script
+    return f"source {place}     first, so that your shell finds anonymaly\n"
 
 
 def _find(folder: Path) -> OddRecords:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from anonymaly.declare.domain import Categories, Domain, Opaque
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import InputError
 from anonymaly.finding.find import run
-from anonymaly.finding.own_records import compared_columns
+from anonymaly.finding.own_records import OwnRecords, compared_columns
 from anonymaly.finding.prepare import EXPLAIN, TOP, prepare
 from anonymaly.questions.score.missing import MISSING
 from anonymaly.questions.score.mixed_space import MixedSpace
@@ -31,6 +31,11 @@ WHOSE = """\
 Whose records are odd?
   1  records of your own, in a file: compared with the table, out of its ε
   2  the table's own rows: exact, free, and for its owner's eyes alone"""
+
+ALIKE = (
+    "Numbers are read as 1234.5, dates as 2026-12-31, flags as true and false, with commas between columns; "
+    "if {name} is written as the table is, add --as-table."
+)
 
 Records = Annotated[
     Path | None,
@@ -55,6 +60,13 @@ Columns = Annotated[
 MissingRule = Annotated[
     str, typer.Option("--missing", help=f"What to do about missing values: {', '.join(MISSING)}.")
 ]
+AsTable = Annotated[
+    bool,
+    typer.Option(
+        "--as-table",
+        help="The file of records is written as the table is: delimiter, dates, decimal commas, spellings.",
+    ),
+]
 Html = Annotated[
     Path | None,
     typer.Option("--html", "-o", metavar="FILE", help="A report with pictures, in one .html file."),
@@ -75,6 +87,7 @@ def find(
     explain: ToExplain = None,
     columns: Columns = None,
     missing: MissingRule = MISSING[0],
+    as_table: AsTable = False,
     html: Html = None,
     owner: OfOwner = False,
     preview: OnlyPreview = False,
@@ -88,7 +101,9 @@ def find(
     _refuse_page(html)
     wanted = list(columns) if columns else None
     if owner or records is None:
-        _refuse_idle(epsilon=epsilon, preview=preview, missing=missing != MISSING[0])
+        _refuse_idle(
+            **{"epsilon": epsilon, "preview": preview, "missing": missing != MISSING[0], "as-table": as_table}
+        )
         if is_url(manifest):
             raise InputError(
                 "is for whoever has the table, and a server never shows its rows",
@@ -107,7 +122,7 @@ def find(
     with opened(manifest, analyst) as asker:
         prepared = prepare(
             asker.curator,
-            _read(records, asker.declaration, wanted),
+            _records(records, manifest, asker.declaration, wanted, as_table=as_table),
             epsilon=epsilon,
             top=top,
             explain=EXPLAIN if explain is None else explain,
@@ -182,12 +197,35 @@ def _say(found: Any, html: Path | None, as_json: bool) -> None:
         say(f"the same with pictures: {html}")
 
 
-def _read(path: Path, declaration: Declaration, columns: list[str] | None) -> pa.Table:
-    """Read a file of records: the compared columns as they are declared, others as they are written."""
+def _records(
+    path: Path, manifest: str, declaration: Declaration, columns: list[str] | None, *, as_table: bool
+) -> pa.Table:
+    """Read a file of records, plainly written or as the table is."""
+    if not path.is_file():
+        raise InputError(
+            f"{path} is a folder" if path.is_dir() else f"there is no file {path}",
+            field="records",
+            next_step="Check the path; give a CSV or Parquet file.",
+        )
     compared = compared_columns(declaration, columns)
+    if as_table:
+        from anonymaly.cli.written_alike import read_alike  # noqa: PLC0415  (the engine)
+
+        return read_alike(path, manifest, declaration)
+    try:
+        return _read(path, declaration, compared)
+    except InputError as error:
+        if path.suffix.lower() != ".csv":
+            raise
+        raise InputError(
+            error.problem, field=error.field, next_step=f"{error.next_step} {ALIKE.format(name=path.name)}"
+        ) from None
+
+
+def _read(path: Path, declaration: Declaration, compared: Sequence[str]) -> pa.Table:
+    """Read a file of records: the compared columns as they are declared, others as they are written."""
     file = RecordFile(path, {})
-    if not set(compared) <= set(file.names):
-        return pa.table({name: pa.array([], pa.string()) for name in file.names})  # refused by its columns
+    OwnRecords.refuse_lost(compared, file.names)
     # Columns that are declared and not compared make groups, too.
     domains = {
         name: domain

@@ -81,6 +81,7 @@ def ledger(
         return
     place = _place_of(Path(manifest))
     with _open(place, new_epoch) as book:
+        _refuse_unopened(book, place)
         if raise_budget is not None:
             book.raise_limit(place.name, to_nano(raise_budget, field="raise-budget", largest=place.largest))
         if new_secret:
@@ -103,6 +104,15 @@ def ledger(
             say(_verdict(report["json"]["verification"], agree))
     if verify and not report["json"]["verification"]["ok"]:
         raise typer.Exit(LedgerDamaged.exit_code)
+
+
+def _refuse_unopened(book: Ledger, place: _Place) -> None:
+    if place.name not in book.accounts():
+        raise InputError(
+            f"{place.location} has no account {place.name!r} yet: no question was charged to it",
+            field="ledger",
+            next_step="The first question opens the account; `anonymaly check` shows the budget.",
+        )
 
 
 def _refuse_owners(**given: Any) -> None:

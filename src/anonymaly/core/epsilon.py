@@ -63,7 +63,8 @@ def to_nano(value: Number, *, field: str = "epsilon", largest: int = LARGEST) ->
     try:
         number = _read(value)
     except InvalidOperation:
-        raise InputError("must be a number", field=field, next_step=advice) from None
+        got = repr(str(value)[:LONGEST_TEXT])
+        raise InputError(f"must be a number, got {got}", field=field, next_step=advice) from None
     if not number.is_finite():
         raise InputError("must be finite, got NaN or infinity", field=field, next_step=advice)
     if number <= 0:

@@ -23,6 +23,7 @@ from anonymaly.engine.addresses import is_address, with_variables, without_passw
 from anonymaly.errors import InputError, ManifestError
 
 LARGEST_FILE = 1_000_000  # bytes; a declaration is a page or two
+TABLES = frozenset({".csv", ".parquet", ".pq", ".duckdb"})
 DEEPEST = 50  # levels; a declaration has five
 UNDECLARED = "?"  # what `init` writes where only the owner can know
 SPELLINGS = frozenset({"nulls", "same"})  # of a reading, where a ? is what the table has
@@ -208,6 +209,9 @@ def _with_variables(text: str, field: str) -> str:
 
 TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 _ADVICE = "`anonymaly init TABLE` writes a file to start from."
+_QUOTES = (
+    'Put a text that holds signs in quotes, as in ["<=50K", ">50K"], and begin lines with spaces, no tabs.'
+)
 
 
 def absolute(place: str) -> str:
@@ -294,12 +298,19 @@ class _Loader(yaml.SafeLoader):
 
 def read_yaml(path: Path, advice: str = _ADVICE) -> Mapping[str, Any]:
     """Read a file of names and values, or say which line is wrong."""
+    if path.suffix.lower() in TABLES:
+        raise ManifestError(
+            f"{path} is a table, not the YAML file that declares it",
+            next_step=f"Name its YAML file; `anonymaly init {path}` writes one.",
+        )
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise ManifestError(f"{path} has more than {LARGEST_FILE:,} bytes", next_step=advice)
         text = content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise ManifestError(f"there is no file {path}", next_step=f"Check the path; {advice}") from None
     except (OSError, ValueError) as problem:
         raise ManifestError(f"cannot read {path} ({type(problem).__name__})", next_step=advice) from None
     return parse_yaml(text, str(path), advice)
@@ -313,7 +324,7 @@ def parse_yaml(text: str, place: str, advice: str = _ADVICE) -> Mapping[str, Any
         mark = getattr(problem, "problem_mark", None)
         line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         reason = getattr(problem, "problem", None) or "malformed"
-        raise ManifestError(f"{place}{line} is not YAML: {reason}", next_step=advice) from None
+        raise ManifestError(f"{place}{line} is not YAML: {reason}", next_step=f"{_QUOTES} {advice}") from None
     except ValueError as problem:
         raise ManifestError(f"cannot read {place} ({type(problem).__name__})", next_step=advice) from None
     if not isinstance(data, Mapping):
@@ -346,7 +357,7 @@ def refuse_undeclared(data: Any) -> None:
             f"{'.'.join(outer)}: {', '.join(names)}" if outer else ", ".join(names)
             for outer, names in lines.items()
         ]
-        field, problem = None, "\n  ".join([f"{len(places)} fields are still to be declared:", *shown])
+        field, problem = None, "\n  ".join([f"still to be declared, in {len(lines)} places:", *shown])
     raise ManifestError(
         problem,
         field=field,

@@ -26,6 +26,7 @@ from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError, NoPromiseWarning
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.noise import Noise
+from anonymaly.pictures.page import fragment, paragraph
 from anonymaly.promise import Guarantee
 from anonymaly.questions.score.query import Score
 from anonymaly.questions.score.value import HELD, NO_PROMISE, HeldModel, Model, public_rows
@@ -49,6 +50,9 @@ class FitGuarantee:
     charged: bool  # whether an account was charged
     held: bool = False  # whether the fitted object keeps exact counts inside
     rows: int | None = None  # the number of records, if it was given and so made public
+
+    def _repr_html_(self) -> str:
+        return fragment(*(paragraph(line) for line in str(self).splitlines()))
 
     def __str__(self) -> str:
         if self.guarantee is None:
@@ -94,7 +98,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         y : ignored
             Present for pipelines.
         """
-        records = validate_data(self, X, dtype=np.float64)
+        records = self._records(X)
         to_nano(self.epsilon)
         places = [f"x{axis}" for axis in range(self.n_features_in_)]
         names = [str(name) for name in getattr(self, "feature_names_in_", places)]
@@ -112,7 +116,7 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def score_samples(self, X: Any) -> Floats:  # noqa: N803
         """Return minus the model's score: lower is more abnormal."""
         check_is_fitted(self)
-        records = validate_data(self, X, dtype=np.float64, reset=False)
+        records = self._records(X, reset=False)
         return -self.model_.score(records)
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
@@ -143,6 +147,21 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         if state.get("curator") is not None:
             state = {**state, "curator": None, "_curator_left": True}
         return state
+
+    def _records(self, given: Any, *, reset: bool = True) -> Floats:
+        try:
+            records: Floats = validate_data(self, given, dtype=np.float64, reset=reset)
+        except ValueError as problem:
+            if "contains NaN" not in str(problem):
+                raise
+        else:
+            return records
+        # scikit-learn's checks want its own kind of error; it would advise an imputer, which has no promise.
+        raise ValueError(
+            "Input X contains NaN, and a detector has no place for missing values. Leave such rows out, or "
+            "fill them with a public value, as fillna(0) does; an imputer that is fitted to the records is "
+            "not covered by the promise."
+        )
 
     def _alone(self, table: pa.Table, names: list[str]) -> tuple[Model, FitGuarantee]:
         """Ask without an account: the promise is about this fit alone."""

@@ -76,8 +76,9 @@ def cards(odd: Sequence[OddRecord]) -> str:
 def _card(place: int, item: OddRecord, largest: float) -> str:
     parts = [(part.title, part.part) for part in item.reason.parts]
     drawn = figure(one_record(parts, largest)) if parts else ""
-    words = [part.words for part in item.reason.parts] or [str(item.reason)]
-    said = drawn + "".join(f"<p>{html.escape(_sentence(text))}</p>\n" for text in words)
+    # They begin with names of columns, which stay as they are.
+    words = [part.words for part in item.reason.parts] or [_sentence(str(item.reason))]
+    said = drawn + "".join(f"<p>{html.escape(text)}</p>\n" for text in words)
     return (
         f'<div class="card">\n<h3>{place}. {html.escape(item.title)}'
         f'<span class="faint">score {item.reason.score:.2f}</span></h3>\n'

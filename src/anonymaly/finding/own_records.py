@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.core.suggestions import guess
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Opaque, Unbounded, find_domain
+from anonymaly.declare.predicates import write_column
 from anonymaly.engine.frames import ADVICE, columns_of
 from anonymaly.errors import InputError
 from anonymaly.questions.score.mixed_labels import MOST_LABELS, labels_of
@@ -68,14 +69,7 @@ class OwnRecords:
         found = columns_of(frame, field="records")
         if found is None:
             raise InputError("must have named columns", field="records", next_step=ADVICE)
-        lost = [name for name in compared if name not in found]
-        if lost:
-            raise InputError(
-                f"has no column {lost[0]!r}",
-                field="records",
-                next_step=f"{guess(lost[0], list(found))}Records are compared by {', '.join(compared)}; to "
-                "leave some out, name the others in columns.",
-            )
+        cls.refuse_lost(compared, list(found))
         columns = {column: _typed(values, column) for column, values in found.items()}
         if len({len(values) for values in columns.values()}) > 1:
             raise InputError("has columns of different lengths", field="records", next_step=ADVICE)
@@ -85,6 +79,19 @@ class OwnRecords:
                 "has no records", field="records", next_step="Give at least one record to judge."
             )
         return cls(table, tuple(compared))
+
+    @staticmethod
+    def refuse_lost(compared: Sequence[str], found: Sequence[str]) -> None:
+        """Refuse records without one of the columns that they are compared by."""
+        lost = [name for name in compared if name not in found]
+        if lost:
+            names = ", ".join(map(write_column, compared))
+            raise InputError(
+                f"has no column {lost[0]!r}; it has {listed([repr(name) for name in found])}",
+                field="records",
+                next_step=f"{guess(lost[0], [repr(name) for name in found])}Records are compared by {names}; "
+                "to leave some out, name the others in columns.",
+            )
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

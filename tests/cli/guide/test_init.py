@@ -58,6 +58,17 @@ def test_the_form_comes_from_the_file_and_bounds_do_not(run: Run, folder: Path) 
         assert f"type: {kind}" in text
 
 
+def test_what_a_name_or_a_null_could_hide_is_said_beside_it(run: Run, folder: Path) -> None:
+    (folder / "light.csv").write_text('Nr,"Light ",room\n1,300,?\n2,?,B\n3,?,A\n4,250,?\n')
+    assert run("init", "light.csv").returncode == 0
+    text = (folder / "light.yaml").read_text("utf-8")
+    assert "# key: Nr  # to call your own rows by it; then declare it below, as opaque" in text
+    (light,) = [line for line in text.splitlines() if line.startswith('  "Light "')]
+    assert "spaces around its name belong to it" in light
+    (nulls,) = [line for line in text.splitlines() if line.startswith("  nulls:")]
+    assert 'here "?" is one of them, and stays' in nulls
+
+
 def test_what_is_open_is_listed_at_once(run: Run, folder: Path) -> None:
     told = run("init", "patients.csv", "--force")
     assert "Open in 3 places: age (low, high), ward (values), budget" in told.stdout

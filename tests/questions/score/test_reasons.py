@@ -110,7 +110,7 @@ def test_where_there_is_more_noise_than_records_no_share_is_told() -> None:
     for reason in model_of(epsilon="0.001").reasons(records(20)):
         for part in reason.parts:
             assert not re.search(r"under (about )?\d\d\d", part.words)
-            assert "an unknown share of the records" in part.words
+            assert "noise hides how many of the records" in part.words
 
 
 def test_a_missing_value_has_words_of_its_own_where_it_counts(model: am.Model) -> None:

@@ -159,7 +159,9 @@ def _lines(draft: Draft) -> Iterator[str]:
         yield ""
         yield f"reading:  # how values are written, in all columns{'' if draft.confirmed else f'; {CONFIRM}'}"
         for name, item in draft.reading.items():
-            yield f"  {name}: {flow(item)}{_READING.get(name, '')}"
+            spelling = name == "nulls" and UNDECLARED in item
+            more = f'; here "{UNDECLARED}" is one of them, and stays' if spelling else ""
+            yield f"  {name}: {flow(item)}{_READING.get(name, '')}{more}"
     yield ""
     yield from _person(draft)
     yield ""
@@ -203,6 +205,9 @@ def _person(draft: Draft) -> Iterator[str]:
     named = draft.suggested_person
     yield f"# person: {flow(named)}?" if named else "# person: COLUMN_THAT_IDENTIFIES_THE_PERSON"
     yield "# max_rows: 1"
+    ids = [column.column for column in draft.columns if column.type == OUT and column.column != named]
+    if ids:
+        yield f"# key: {flow(ids[0])}  # to call your own rows by it; then declare it below, as opaque"
 
 
 def _columns(draft: Draft) -> Iterator[str]:
@@ -225,6 +230,8 @@ def _remarks(column: Proposal, confirmed: bool) -> Iterator[str]:
     """Say where a line comes from: the column's type or name, or the rows."""
     if not confirmed and column.found != "text":
         yield column.found
+    if column.column != column.column.strip():
+        yield "spaces around its name belong to it: questions and files of new records write them, too"
     if (column.why and column.type == OUT) or (
         column.why and (confirmed or column.fields == {"values": [UNDECLARED]})
     ):

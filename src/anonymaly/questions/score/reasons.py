@@ -248,11 +248,11 @@ def _share(share: float, believed: float) -> str:
     Examples
     --------
     >>> _share(0.2, 0.01), _share(0.001, 0.04), _share(0.00002, 0.0), _share(0.3, 1.7)
-    ('about 20 %', 'under about 4 %', 'under 0.01 %', 'for the noise, an unknown share')
+    ('about 20 %', 'under about 4 %', 'under 0.01 %', 'noise hides how many')
     """
     least = max(believed, LEAST)
     if share < least and least >= MOST_NOISE:
-        return "for the noise, an unknown share"
+        return "noise hides how many"
     if share >= least:
         return f"about {_percent(share)}"
     # Noise may hide more than that, now and then.
@@ -275,7 +275,10 @@ def _value(space: Space, axis: int, value: float) -> str:
         return "missing"
     if isinstance(space, MixedSpace) and (labels := space.labels[axis]) is not None:
         place = int(value)
-        return str(labels[place]) if place < len(labels) else f"({space.others[axis]})"
+        if place >= len(labels):
+            return f"({space.others[axis]})"
+        label = labels[place]
+        return str(label).lower() if isinstance(label, bool) else str(label)
     # What was outside was moved to the bound, and only that is known here.
     beyond = " or more" if value >= 1 else " or less" if value <= 0 else ""
     return f"{_written(space, axis, value)}{beyond}"
