@@ -15,9 +15,10 @@ from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictShares, WindowState
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
+from anonymaly.stream.protocol.fetching_owner import FetchingOwner
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.owner import check_given_up, check_reason
-from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.windows import LAST_WINDOW
 
 WORDS = {
@@ -56,7 +57,7 @@ class PoolJudgement:
     lies: tuple[str, ...]
 
 
-class PoolOwner(Party):
+class PoolOwner(FetchingOwner):
     """Keeps exactly one verdict for each window.
 
     Parameters
@@ -69,6 +70,8 @@ class PoolOwner(Party):
         The owner's own file; verdicts stay in it.
     retired : list of str, optional
         Those of the sensors that contribute no more.
+    fetchable : list of str, optional
+        Those of the sensors that can be asked for a reading; all that contribute, if not given.
     """
 
     followers = COUNTERS
@@ -79,10 +82,13 @@ class PoolOwner(Party):
         sensors: Iterable[str],
         journal: str | Path,
         retired: Iterable[str] = (),
+        fetchable: Iterable[str] | None = None,
     ) -> None:
         self.declaration = declaration
-        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, frozenset(retired))
+        gone = frozenset(retired)
+        self.sensors = read_sensors(sensors, declaration.windows.least_sensors, gone)
         super().__init__("owner", journal)
+        self._set_fetchable(set(self.sensors) - gone if fetchable is None else fetchable)
 
     def verdicts(self, after: int = 0) -> Iterator[PoolJudgement]:
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
@@ -117,6 +123,10 @@ class PoolOwner(Party):
             for message in made:
                 self._journal.keep(message)
         return [Outgoing(message.recipient, message) for message in made]
+
+    def _is_flagged(self, sensor: str, window: int, place: int) -> bool:
+        verdict = self._journal.verdict(self.declaration.pool, window)
+        return isinstance(verdict, PoolVerdict) and place == 0 and sensor in self._names(verdict.faults)
 
     def _missing(self, last: int) -> list[int]:
         """Return the windows without a verdict: one share is here, or both counters are not as far yet."""

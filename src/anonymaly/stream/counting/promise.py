@@ -10,7 +10,7 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.protocol.promise import ANY_NUMBER, DAYS
+from anonymaly.stream.protocol.promise import ANY_NUMBER, DAYS, given_in_clear
 
 DAY = 86_400  # seconds
 NOT_COVERED = (
@@ -45,6 +45,7 @@ class CountingPromise:
 
     declaration: CountingDeclaration
     counted: int
+    given: int = 0  # readings that may be handed over in clear, by consent
 
     @property
     def reading(self) -> Guarantee:
@@ -69,7 +70,7 @@ class CountingPromise:
     @property
     def not_covered(self) -> str:
         """What no ε bounds."""
-        return "\n".join([NOT_COVERED, LYING, TOGETHER])
+        return "\n".join([NOT_COVERED, LYING, TOGETHER, *given_in_clear(self.given)])
 
     def summary(self) -> str:
         """Say in a few lines what readings lose."""
@@ -102,6 +103,7 @@ class CountingPromise:
             "reading": self.reading.to_dict(),
             "together": None if together is None else together.to_dict(),
             "by_time": self.by_time,
+            **({"given_in_clear": self.given} if self.given else {}),
             "not_covered": self.not_covered,
         }
 

@@ -17,6 +17,7 @@ from anonymaly.promise import Guarantee
 from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.promise import CountingPromise, window_guarantee
+from anonymaly.stream.protocol.kept_readings import KeptReading, times_of
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import PayingSensor
@@ -43,6 +44,8 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
         The most ε that all readings together may cost. Needed the first time.
     anchor : path, optional
         A file elsewhere that shows whether the ledger was set back.
+    keep, consent
+        As of `Sensor`.
 
     Examples
     --------
@@ -87,10 +90,13 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
         """
         self._journal.refuse_in_child()
         rows = read_readings(self.declaration, readings)
-        windows = self._windows(times, len(rows))
+        moments = None if times is None else list(times)
+        windows = self._windows(moments, len(rows))
         cells = self.declaration.cells_of(rows).tolist() if len(rows) else []
+        known = times_of(moments, len(rows)) if self.keep else []
+        kept = [KeptReading(0, 0, *item) for item in zip(known, map(tuple, rows.tolist()), strict=False)]
         with self._one_send:
-            return self._contribute(cells, windows)
+            return self._contribute(cells, windows, kept)
 
     def send_nothing(self, times: Iterable[Moment] | None = None) -> list[Outgoing]:
         """Contribute without a reading, so that nobody learns that there was none; costs as much as one."""
@@ -122,7 +128,7 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
 
     def promise(self) -> CountingPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        return CountingPromise(self.declaration, self.counted)
+        return CountingPromise(self.declaration, self.counted, self.given)
 
     def _noted(self, name: str) -> int:
         return int(self._journal.read_note(name) or 0)
@@ -137,12 +143,16 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
             )
         return self.declaration.windows.numbers_of(moments)
 
-    def _contribute(self, cells: Sequence[int | None], windows: Integers) -> list[Outgoing]:
+    def _contribute(
+        self, cells: Sequence[int | None], windows: Integers, readings: Sequence[KeptReading] = ()
+    ) -> list[Outgoing]:
         newest, repeated, late = self.newest, self.repeated, self.late
         chosen: list[tuple[int | None, int, int]] = []
-        for cell, window in zip(cells, windows.tolist(), strict=True):
+        kept: list[KeptReading] = []
+        for place, (cell, window) in enumerate(zip(cells, windows.tolist(), strict=True)):
             if window > newest:
                 chosen.append((cell, window, newest))
+                kept += [reading._replace(window=window) for reading in readings[place : place + 1]]
                 newest = window
             elif window == newest:
                 repeated += 1
@@ -159,7 +169,11 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
             return made, {name: str(number) for name, number in notes.items()}
 
         asks = f"{len(chosen)} contributions, {counted} of them counted, up to window {newest}"
-        return self._send(counted, asks, CONTRIBUTION_BYTES * len(chosen), make)
+        return self._send(counted, asks, CONTRIBUTION_BYTES * len(chosen), make, kept, newest)
+
+    @property
+    def _columns(self) -> int:
+        return len(self.declaration.columns)
 
     def _guarantee(self, readings: int) -> Guarantee:
         return window_guarantee(self.declaration, readings)

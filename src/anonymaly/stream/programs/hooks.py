@@ -74,6 +74,8 @@ class Telling:
     def take(self, event: Event) -> None:
         """Queue an event if it is a fault that was not told before."""
         kind = event["event"]
+        if kind == "reading":
+            return  # in clear: it goes nowhere by itself
         fault = kind == "alarm" or event["found"] or not event["complete"]
         if fault and event["number"] > int(self._journal.read_note(_note(kind)) or 0):
             self._queue.put_nowait(event)

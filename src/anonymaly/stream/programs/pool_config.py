@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,14 +21,18 @@ from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.config import (
     ADVICE,
     BrokerEntry,
+    Kept,
     LoadedConfig,
     PartyConfig,
+    asked_by,
     both_shares,
+    check_keeping,
     check_peers,
 )
 from anonymaly.stream.programs.keys import read_secret
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.giving_sensor import Consent
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.sensor import Sensor
@@ -70,6 +75,10 @@ class PoolConfig(Value):
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
     """A file elsewhere that shows whether a sensor's ledger was set back."""
+    keep: Kept = 0
+    """Of how many of its newest windows a sensor keeps readings, so that the owner may ask for one."""
+    consent: Consent = "ask"
+    """Whether a sensor's holder decides about each such request, or consented to all: ``always``."""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -96,7 +105,9 @@ class PoolConfig(Value):
         else:
             read_sensors(self.sensors, self.pool.windows.least_sensors, self.retired)
         active = [name for name in self.sensors if name not in self.retired]
-        check_peers(self.peers, pool_peers_of(self.party, active), self.party)
+        check_keeping(self.party, self.keep, self.consent)
+        asked = asked_by(self.party, self.name, self.keep, active, self.peers)
+        check_peers(self.peers, pool_peers_of(self.party, active, self.name, asked), self.party)
         if self.broker.username != self.address:
             raise both_shares(
                 f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
@@ -138,7 +149,8 @@ class LoadedPool(LoadedConfig):
     def make_pool_owner(self) -> PoolOwner:
         """Open an owner."""
         config = self.config
-        return PoolOwner(config.pool, config.sensors, self.folder / config.journal, config.retired)
+        journal = self.folder / config.journal
+        return PoolOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
 
     def make_counting_sensor(self) -> CountingSensor:
         """Open a sensor with its ledger."""
@@ -150,6 +162,8 @@ class LoadedPool(LoadedConfig):
             ledger=self.ledger,
             budget=config.budget,
             anchor=self.anchor,
+            keep=config.keep,
+            consent=config.consent,
         )
 
 
@@ -177,9 +191,13 @@ def load_config(path: str | Path) -> LoadedConfig:
         raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
-def pool_peers_of(role: str, sensors: list[str]) -> list[str]:
-    """Return the addresses of those that a party of a pool talks to."""
-    if role in ("sensor", "owner"):
-        return list(COUNTERS)
+def pool_peers_of(
+    role: str, sensors: list[str], name: str | None = None, asked: Collection[str] = ()
+) -> list[str]:
+    """Return the addresses of those that a party of a pool talks to; the owner may ask some sensors."""
+    if role == "sensor":
+        return [*COUNTERS, *(["owner"] if name in asked else [])]
+    if role == "owner":
+        return sorted([*COUNTERS, *(f"sensor/{sensor}" for sensor in asked)])
     other = COUNTERS[1 - COUNTERS.index(role)]
-    return sorted([other, "owner", *(f"sensor/{name}" for name in sensors)])
+    return sorted([other, "owner", *(f"sensor/{sensor}" for sensor in sensors)])

@@ -17,6 +17,7 @@ from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.messages import VerdictShares
 from anonymaly.stream.counting.owner import WORDS, PoolJudgement
 from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.programs.answering import NewAnswers, answering
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.pool_config import LoadedPool
 from anonymaly.stream.programs.program import (
@@ -66,10 +67,12 @@ def run_counter(loaded: LoadedPool, report: Report) -> None:
 def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until: int | None = None) -> None:
     """Run the owner of a pool until it is stopped or has ``until`` verdicts; report every verdict once."""
     with loaded.make_pool_owner() as owner:
-        last, alarms = after, 0
+        last, alarms, answers = after, 0, NewAnswers(owner)
 
         def report_new() -> None:
             nonlocal last, alarms
+            for event in answers.take():
+                report(event)
             for number, sensor, window, reporter, reason in owner.journal.alarms(alarms):
                 report(describe_alarm(AlarmEntry(number, sensor, window, reporter, AlarmReason(reason))))
                 alarms = number
@@ -89,14 +92,20 @@ def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until:
 
 
 def run_counting_sensor(
-    loaded: LoadedPool, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+    loaded: LoadedPool,
+    report: Report,
+    batches: Callable[[CountingSensor], Iterator[Batch]],
+    *,
+    stay: bool = False,
 ) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
-    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
+    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice. With
+    ``stay`` a sensor that keeps readings goes on answering requests.
     """
     with loaded.make_counting_sensor() as sensor:
-        asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches), None))
+        work = answering(sensor, report, sensor_work(sensor, report, batches), stay=stay)
+        asyncio.run(run(loaded, sensor, work, None))
 
 
 def run_counting_sensors(

@@ -16,6 +16,7 @@ import numpy as np
 
 from anonymaly.errors import BudgetExceeded
 from anonymaly.noise import Noise
+from anonymaly.stream.programs.answering import NewAnswers, answering
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.config import LoadedConfig
 from anonymaly.stream.programs.inputs import Inputs
@@ -62,10 +63,12 @@ def run_owner(
     ``beside`` runs beside it, once what an earlier run had is reported; ``owner`` is one that is open.
     """
     with nullcontext(owner) if owner is not None else loaded.make_owner() as party:
-        last, alarms = after, 0
+        last, alarms, answers = after, 0, NewAnswers(party)
 
         def report_new() -> None:
             nonlocal last, alarms
+            for event in answers.take():
+                report(event)
             for alarm in party.alarms(alarms):
                 report(describe_alarm(alarm))
                 alarms = alarm.number
@@ -100,17 +103,19 @@ def run_sensor(
     size: int | None = None,
     *,
     wait: bool = False,
+    stay: bool = False,
 ) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
-    With ``wait`` a spent budget does not end it: it goes on once the budget was raised.
+    With ``wait`` a spent budget does not end it: it goes on once the budget was raised. With ``stay`` a
+    sensor that keeps readings goes on answering requests.
     """
     with loaded.make_sensor() as sensor:
         inputs = Inputs(sensor, size)
 
         def send(batch: Batch) -> list[Outgoing]:
             inputs.note(batch, *sensor.next_place)
-            return sensor.send([reading.values for reading in batch])
+            return sensor.send([reading.values for reading in batch], [reading.time for reading in batch])
 
         async def send_paid(carrier: Carrier, batch: Batch) -> list[Outgoing]:
             told = False
@@ -140,7 +145,7 @@ def run_sensor(
             await carrier.settled(0)
             report(await carrier.call(describe_sensor, sensor, "arrived"))
 
-        asyncio.run(run(loaded, sensor, work, None))
+        asyncio.run(run(loaded, sensor, answering(sensor, report, work, stay=stay), None))
 
 
 def _warm_up(sensor: Sensor) -> None:

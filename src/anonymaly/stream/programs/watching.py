@@ -58,6 +58,8 @@ class Watched:
 
     def take(self, event: Event, now: float | None) -> None:
         """Take in what the owner's program reports; ``now`` is None for what an earlier run had."""
+        if event["event"] == "reading":
+            return  # in clear: for who asked for it, and in no table
         state = self.sensors[event["sensor"]]
         if event["event"] == "alarm":
             state.alarms += 1
