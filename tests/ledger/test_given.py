@@ -26,7 +26,7 @@ def test_a_consent_charges_nothing_and_a_statement_counts_it(tmp_path: Path) -> 
         assert [item.request for item in found.given] == ["1-0-a", "2-0-b"]
         assert (found.spent, found.questions) == (0, 0)
         (said,) = found.meaning()
-        assert "2 readings may be handed over in clear, by consent: no ε bounds them" in said
+        assert "In clear, by consent: 2 readings may be handed over. No ε bounds them" in said
         assert [item["reason"] for item in found.to_dict()["given_in_clear"]] == ["yes", "yes"]
         assert ledger.verify().ok
 

@@ -213,8 +213,8 @@ class Statement:
             return []
         what, them = ("1 reading", "it") if number == 1 else (f"{number:,} readings", "them")
         return [
-            f"Beside that, {what} may be handed over in clear, by consent: no ε bounds {them}, and all that "
-            "is said here is of the others."
+            f"In clear, by consent: {what} may be handed over. No ε bounds {them}; all else that is said "
+            "here is of the others."
         ]
 
     def _missing(self) -> list[str]:

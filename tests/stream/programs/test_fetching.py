@@ -18,6 +18,7 @@ from anonymaly.stream import Owner, PoolOwner, Sensor
 from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, WindowState
 from anonymaly.stream.programs import answering as answering_module
 from anonymaly.stream.programs.answering import NewAnswers, answering
+from anonymaly.stream.programs.changes import retire_sensor
 from anonymaly.stream.programs.keeping import keep_readings
 from anonymaly.stream.programs.mosquitto import AccessList
 from anonymaly.stream.programs.pool_config import load_config
@@ -74,6 +75,20 @@ def test_there_is_a_way_between_owner_and_sensor_only_where_readings_are_kept(tm
     assert not access(tmp_path).allows("owner", "write", to.format("room-1"))
     assert load(tmp_path, "sensor-room-1").config.peers.keys() == {"corrector", "detector"}
     load(tmp_path, "owner").make_party().close()
+
+
+def test_a_retired_sensor_is_asked_no_more(tmp_path: Path) -> None:
+    write(tmp_path, 1883, "room-1", "room-2")
+    owner = load(tmp_path, "owner").make_owner()
+    flag(owner)
+    owner.fetch("room-1", 0, LAST, reason=WHY)
+    owner.close()
+    retire_sensor(tmp_path, "room-1")
+    assert not access(tmp_path).allows("owner", "write", "anonymaly/sensor/room-1/from/owner")
+    with load(tmp_path, "owner").make_owner() as owner:
+        assert owner.fetchable == {"room-2"}
+        assert [item.state for item in owner.fetches()] == ["withdrawn"]
+        assert not owner.waiting, "nothing is sealed to somebody without a key"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +213,7 @@ def test_the_commands_lead_from_a_verdict_to_a_reading(tmp_path: Path, port: int
     consented = run("consent", "--config", sensor, request["request"], "--reason", "it was")
     assert "no ε bounds it" in consented.stdout
     ledger = run(sensor, group="ledger").stdout
-    assert "1 reading may be handed over in clear" in " ".join(ledger.split())
+    assert "In clear, by consent: 1 reading may be handed over" in " ".join(ledger.split())
 
     async def answer() -> None:
         async with (

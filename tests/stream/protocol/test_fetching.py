@@ -171,7 +171,9 @@ def test_a_consent_is_an_entry_that_says_there_is_no_bound_and_charges_nothing(p
     assert (entry["by"], entry["reason"]) == (HOLDER, "the window was open")
     assert pair.sensor.spent == spent
     assert pair.sensor.given == 1
-    assert "1 reading may be handed over in clear, by consent: no ε bounds it" in str(pair.sensor.statement())
+    assert "In clear, by consent: 1 reading may be handed over. No ε bounds it" in str(
+        pair.sensor.statement()
+    )
     assert pair.sensor.statement().to_dict()["given_in_clear"][0]["request"] == name
     assert "up to 1 of the sensor's readings. No ε bounds" in pair.sensor.promise().describe()
     assert pair.sensor.promise().to_dict()["given_in_clear"] == 1

@@ -113,7 +113,7 @@ class GivingSensor(Party):
         >>> given.recipient, given.message.values, sensor.given
         ('owner', (74.0,), 1)
         >>> print(str(sensor.statement()).splitlines()[-2])  # doctest: +ELLIPSIS
-          Beside that, 1 reading may be handed over in clear, by consent: no ε bounds it, and all ...
+          In clear, by consent: 1 reading may be handed over. No ε bounds it; all else that is said here ...
         """
         return [
             WaitingRequest(
@@ -213,8 +213,11 @@ class GivingSensor(Party):
         if not self.keep:
             raise refused("asks for a reading, and this sensor keeps none")
         row = self._journal.execute(
-            "SELECT name FROM requests WHERE window = ? AND sequence = ?", (message.window, message.part)
+            "SELECT body FROM requests WHERE name = ? OR (window = ? AND sequence = ?)",
+            (message.name, message.window, message.part),
         ).fetchone()
+        if row is not None and row[0] != message.to_bytes():
+            raise refused("is another request under the name or number of one before")
         if row is None:
             if self._count_undecided() >= MOST_WAITING:
                 raise NotYet(
@@ -226,8 +229,6 @@ class GivingSensor(Party):
                 "INSERT INTO requests (name, body, window, sequence) VALUES (?, ?, ?, ?)",
                 (message.name, message.to_bytes(), message.window, message.part),
             )
-        elif row[0] != message.name:
-            raise refused("is another request under the number of one before")
         return []
 
     def _undecided(self) -> list[ReadingRequest]:
