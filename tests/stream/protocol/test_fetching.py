@@ -17,11 +17,17 @@ from anonymaly.ledger import Ledger
 from anonymaly.stream import CountingSensor, LocalTransport, Owner, Party, PoolOwner, Sensor
 from anonymaly.stream.counting.messages import PoolVerdict, WindowState
 from anonymaly.stream.protocol.fetching_owner import FetchingOwner
-from anonymaly.stream.protocol.giving_sensor import HOLDER, MOST_WAITING, GivingSensor, decide
+from anonymaly.stream.protocol.giving_sensor import (
+    HOLDER,
+    MOST_ON_THEIR_WAY,
+    MOST_WAITING,
+    GivingSensor,
+    decide,
+)
 from anonymaly.stream.protocol.messages import Message, MessageReceipt, Verdict, read_message
 from anonymaly.stream.protocol.requests import AnswerState, ReadingAnswer, ReadingRequest
 from tests.stream.counting.pool import NAMES, POOL
-from tests.stream.protocol.parties import ROOM
+from tests.stream.protocol.parties import HOUSE, ROOM
 
 WHY = "is the window open?"
 FAULT = 74.25
@@ -290,11 +296,37 @@ def test_readings_are_erased_as_they_age_and_a_consent_comes_too_late_then(tmp_p
     pair.owner.close()
 
 
+def test_a_reading_of_an_earlier_declaration_does_not_show_by_its_length(tmp_path: Path) -> None:
+    pair = correction(tmp_path)
+    pair.open()
+    name = pair.ask()
+    pair.sensor.amend(HOUSE, reason="a meter more", learned_from_readings=False)
+    pair.carry(pair.sensor.consent(name, reason="yes"))
+    assert pair.owner.fetches()[0].state == "not kept"
+    assert len(answers(pair)[0].values) == len(HOUSE.columns)
+    pair.sensor.close()
+    pair.owner.close()
+
+
 def test_only_as_many_requests_wait_as_a_person_may_decide(pair: Pair) -> None:
     for number in range(MOST_WAITING):
         pair.sensor.handle(ReadingRequest(NAME, 0, pair.place, number, WHY))
     with pytest.raises(InputError, match="wait for a decision"):
         pair.sensor.handle(ReadingRequest(NAME, 0, pair.place, MOST_WAITING, WHY))
+
+
+def test_an_owner_that_is_away_holds_up_no_readings(pair: Pair) -> None:
+    pair.open(consent="always")
+    before = pair.sensor.waiting
+    number = MOST_ON_THEIR_WAY + 2
+    for part in range(number):
+        pair.sensor.handle(ReadingRequest(NAME, 0, pair.place, part, WHY))
+    assert pair.sensor.waiting == before
+    assert pair.sensor.given == len(entries(pair)) == MOST_ON_THEIR_WAY
+    for part in range(number):
+        pair.sensor.handle(MessageReceipt(NAME, 0, ReadingAnswer, part))
+    assert pair.sensor.given == number
+    assert pair.sensor.requests() == []
 
 
 def test_what_waits_for_a_sensor_that_cannot_be_asked_any_more_is_withdrawn(tmp_path: Path) -> None:

@@ -41,7 +41,6 @@ def answering(sensor: GivingSensor, report: Callable[[Event], object], work: Wor
                 task.result()
             if stay:
                 await beside
-            await carrier.settled(0)
         finally:
             await end([working, beside])
 

@@ -22,6 +22,7 @@ from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.requests import AnswerState, ReadingAnswer, ReadingRequest
 
 MOST_WAITING = 256  # requests without a decision; later ones are refused until some are decided
+MOST_ON_THEIR_WAY = 16  # answers without a receipt
 HOLDER, DECLARED = "the sensor's holder", "the sensor's configuration"
 ALWAYS = "The sensor's holder declared consent: always."
 Consent = Literal["ask", "always"]
@@ -83,11 +84,17 @@ class GivingSensor(Party):
     def handle(self, message: Message) -> list[Outgoing]:
         """Take a message in and return what to send; see `Party.handle`."""
         made = super().handle(message)
-        if isinstance(message, MessageReceipt) and message.of is ReadingAnswer:
+        arrived = isinstance(message, MessageReceipt) and message.of is ReadingAnswer
+        if arrived:
             self._journal.tidy()  # the reading has left SQLite's log, too
-        if isinstance(message, ReadingRequest) and self.always:
+        if arrived or (isinstance(message, ReadingRequest) and self.always):
             made += self.answer()
         return made
+
+    @property
+    def waiting(self) -> int:
+        """How many messages to the servers were not yet acknowledged: readings wait for no owner."""
+        return super().waiting - self._journal.count_of(ReadingAnswer)
 
     def resume(self) -> list[Outgoing]:
         """Return what was sent and not yet acknowledged, oldest first; at most 256 at a time."""
@@ -149,18 +156,19 @@ class GivingSensor(Party):
         """
         self._journal.refuse_in_child()
         with self._one_answer:
-            waiting = self._undecided() if self.keep else []
+            # An owner that is away must not fill what a sensor has on its way.
+            room = MOST_ON_THEIR_WAY - self._journal.count_of(ReadingAnswer)
+            waiting = self._undecided() if self.keep and room > 0 else []
             if not waiting:
                 return []
             decided = self._decisions()
             if self.always:
-                for item in waiting:
+                for item in waiting[:room]:
                     if item.name not in decided:
                         decide(self._ledger, self.name, item.name, gives=True, by=DECLARED, reason=ALWAYS)
                 decided = self._decisions()
-            made = [
-                self._answer_to(item, decided[item.name].gives) for item in waiting if item.name in decided
-            ]
+            ready = [item for item in waiting if item.name in decided][:room]
+            made = [self._answer_to(item, decided[item.name].gives) for item in ready]
             with self._journal.transaction():
                 for message in made:
                     self._journal.keep(message)
@@ -202,7 +210,8 @@ class GivingSensor(Party):
         if not gives:
             return ReadingAnswer(*about, AnswerState.REFUSED, nothing)
         found = self._kept.find(request.window, request.place)
-        if found is None:
+        # One of an earlier declaration could tell by its length that it was given (GUARANTEE, lemma F4).
+        if found is None or len(found.values) != self._columns:
             return ReadingAnswer(*about, AnswerState.NOT_KEPT, nothing)
         return ReadingAnswer(*about, AnswerState.GIVEN, found.values, found.time)
 

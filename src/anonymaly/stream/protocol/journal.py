@@ -216,3 +216,9 @@ class Journal(JournalFile):
     def withdraw_all(self, kind: type[Message]) -> None:
         """Send none of one kind any more."""
         self.execute("DELETE FROM outbox WHERE code = ?", (kind.code,))
+
+    def count_of(self, kind: type[Message]) -> int:
+        """Return how many messages of one kind were not acknowledged."""
+        with self._lock:
+            row = self.execute("SELECT COUNT(*) FROM outbox WHERE code = ?", (kind.code,)).fetchone()
+        return int(row[0])
