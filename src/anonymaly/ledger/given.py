@@ -15,7 +15,7 @@ NO_BOUND = "none: what is given is known to whom it is given"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ConsentDecision:
     """What an owner of data decided about one request: whether to hand over in clear what it names."""
 
     entry: int
@@ -47,9 +47,9 @@ def subject_of(request: str, *, to: str, gives: bool) -> dict[str, Any]:
     return {REFUSED: {"request": request, "to": to}}
 
 
-def decisions_in(entries: Iterable[Entry]) -> dict[str, Decision]:
+def decisions_in(entries: Iterable[Entry]) -> dict[str, ConsentDecision]:
     """Return the decisions among an account's entries, by their requests; of two, the first stands."""
-    found: dict[str, Decision] = {}
+    found: dict[str, ConsentDecision] = {}
     for entry in entries:
         if entry.kind != "consent":
             continue
@@ -58,5 +58,5 @@ def decisions_in(entries: Iterable[Entry]) -> dict[str, Decision]:
             if name in subject:
                 request = str(subject[name]["request"])
                 said = str(entry.data.get("by", "")), str(entry.data.get("reason", ""))
-                found.setdefault(request, Decision(entry.seq, entry.time, request, gives, *said))
+                found.setdefault(request, ConsentDecision(entry.seq, entry.time, request, gives, *said))
     return found

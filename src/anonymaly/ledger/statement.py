@@ -18,7 +18,7 @@ from anonymaly.ledger.declarations import (
     count_asked,
     read_declarations,
 )
-from anonymaly.ledger.given import Decision, decisions_in
+from anonymaly.ledger.given import ConsentDecision, decisions_in
 from anonymaly.ledger.granted import Granted, read_granted
 from anonymaly.ledger.records import Account, Entry, Reservation
 from anonymaly.promise import Guarantee, SensitiveUnderPolicy, compose
@@ -72,7 +72,7 @@ class Statement:
     declarations: tuple[AskedUnder, ...] = ()  # oldest first, the last one in force
     granted: tuple[Granted, ...] = ()  # to analysts, under terms
     steps: tuple[BudgetStep, ...] = ()  # by which what is left changed, oldest first
-    given: tuple[Decision, ...] = ()  # consents to hand something over in clear, oldest first
+    given: tuple[ConsentDecision, ...] = ()  # consents to hand something over in clear, oldest first
 
     @classmethod
     def of(

@@ -17,7 +17,7 @@ from typing import Any
 from anonymaly.audit.report import AuditReport, Finding, Layer
 from anonymaly.declare.domain import Interval
 from anonymaly.ledger import Ledger
-from anonymaly.ledger.given import Decision
+from anonymaly.ledger.given import ConsentDecision
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
@@ -137,8 +137,8 @@ def _consent(sensor: Sensor) -> list[Outgoing]:
 
 
 class _SilenceIsConsent(Sensor):
-    def _decisions(self) -> dict[str, Decision]:
-        silent = {item.name: Decision(0, "", item.name, True, "", "") for item in self._undecided()}
+    def _decisions(self) -> dict[str, ConsentDecision]:
+        silent = {item.name: ConsentDecision(0, "", item.name, True, "", "") for item in self._undecided()}
         return silent | super()._decisions()
 
 
@@ -166,8 +166,10 @@ class _NotInTheLedger(Sensor):
         self._memory = {request: gives}
         return self.answer()
 
-    def _decisions(self) -> dict[str, Decision]:
-        return {name: Decision(0, "", name, gives, "", reason="") for name, gives in self._memory.items()}
+    def _decisions(self) -> dict[str, ConsentDecision]:
+        return {
+            name: ConsentDecision(0, "", name, gives, "", reason="") for name, gives in self._memory.items()
+        }
 
 
 GIVING_MUTANTS: tuple[GivingMutant, ...] = (

@@ -14,7 +14,7 @@ from typing import Literal
 
 from anonymaly.errors import InputError
 from anonymaly.ledger import Ledger
-from anonymaly.ledger.given import Decision, decisions_in, subject_of
+from anonymaly.ledger.given import ConsentDecision, decisions_in, subject_of
 from anonymaly.stream.protocol.encoding import NotYet, refused
 from anonymaly.stream.protocol.kept_readings import KeptReadings
 from anonymaly.stream.protocol.messages import Message, MessageReceipt, read_message
@@ -183,7 +183,7 @@ class GivingSensor(Party):
         """How many of its readings were consented to be handed over in clear."""
         return sum(decision.gives for decision in self._decisions().values())
 
-    def _decisions(self) -> dict[str, Decision]:
+    def _decisions(self) -> dict[str, ConsentDecision]:
         return decisions_in(self._ledger.consents(self.name))
 
     def _decide_one(self, request: str, *, gives: bool, reason: str) -> list[Outgoing]:
