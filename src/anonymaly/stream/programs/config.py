@@ -7,7 +7,7 @@ and the topics follow from the role. A file that gives a party more is refused w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError, Refused
+from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping, sensors_in
 from anonymaly.stream.programs.client import BrokerAddress, Version
 from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.keys import (
@@ -33,14 +34,12 @@ from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.detector import StreamDetector
 from anonymaly.stream.protocol.encoding import read_name
 from anonymaly.stream.protocol.giving_sensor import Consent
-from anonymaly.stream.protocol.kept_readings import MOST_KEPT_WINDOWS
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.sensor import Sensor
 
 ADVICE = "`anonymaly stream init DIR` writes one file for each party."
 Role = Literal["sensor", "detector", "corrector", "owner"]
-Kept = Annotated[StrictInt, Field(ge=0, le=MOST_KEPT_WINDOWS)]
 
 
 class BrokerEntry(Value):
@@ -279,30 +278,6 @@ def peers_of(
         return sorted(["corrector", *(f"sensor/{sensor}" for sensor in asked)])
     servers = ["corrector"] if role == "detector" else ["detector", "owner"]
     return sorted([*servers, *(f"sensor/{sensor}" for sensor in sensors)])
-
-
-def sensors_in(peers: Iterable[str]) -> list[str]:
-    """Return the names of the sensors among addresses."""
-    return [peer.removeprefix("sensor/") for peer in peers if peer.startswith("sensor/")]
-
-
-def asked_by(
-    role: str, name: str | None, keep: int, sensors: Collection[str], peers: Iterable[str]
-) -> list[str]:
-    """Return the sensors that a party knows to be asked for readings: by the owner, or itself."""
-    if role == "sensor":
-        return [name] if keep and name is not None else []
-    return [sensor for sensor in sensors_in(peers) if sensor in sensors] if role == "owner" else []
-
-
-def check_keeping(role: str, keep: int, consent: Consent) -> None:
-    """Refuse what only a sensor does."""
-    if keep and role != "sensor":
-        raise InputError("is for sensors only", field="keep", next_step="Leave it out.")
-    if consent == "always" and not keep:
-        raise InputError(
-            "goes with keep", field="consent", next_step="Say how many windows are kept, or leave it out."
-        )
 
 
 def check_peers(peers: Mapping[str, str], expected: list[str], role: str) -> None:

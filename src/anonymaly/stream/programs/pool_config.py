@@ -18,15 +18,13 @@ from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping
 from anonymaly.stream.programs.config import (
     ADVICE,
     BrokerEntry,
-    Kept,
     LoadedConfig,
     PartyConfig,
-    asked_by,
     both_shares,
-    check_keeping,
     check_peers,
 )
 from anonymaly.stream.programs.keys import read_secret
