@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
 from anonymaly.audit.cases.stream_counting import CountingCase, audit_counting
+from anonymaly.audit.cases.stream_giving import GivingCase, audit_giving
 from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
@@ -230,6 +231,7 @@ def _shared(names: list[str]) -> Iterator[tuple[str, Step]]:
     if STREAM in names:
         yield STREAM, partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
         yield "counting", partial(_told, STREAM, "counting", _counting)
+        yield "giving", partial(_told, STREAM, "giving", _giving)
     if SHARED in names:
         yield "rate", partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
@@ -264,6 +266,10 @@ def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
 
 def _counting() -> AuditLine:
     return AuditLine(STREAM, audit_counting(CountingCase()))
+
+
+def _giving() -> AuditLine:
+    return AuditLine(STREAM, audit_giving(GivingCase()))
 
 
 def _rates() -> AuditLine:

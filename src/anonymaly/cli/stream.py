@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from anonymaly.cli.output import AsJson
+from anonymaly.cli.stream_readings import say_reading, say_request
 from anonymaly.core.extras import require
 from anonymaly.errors import InputError
 
@@ -106,6 +107,10 @@ def sensor(
     when_spent: Annotated[
         WhenSpent, typer.Option("--when-spent", help="Stop when the budget is spent, or wait for more.")
     ] = "stop",
+    stay: Annotated[
+        bool,
+        typer.Option("--stay", help="When all readings have arrived, stay for the owner's requests."),
+    ] = False,
     lines: Lines = False,
 ) -> None:
     """Hide readings and send them until there are none left or the budget is spent."""
@@ -118,10 +123,16 @@ def sensor(
         return inputs.from_file(source, resume=resume, form=form)
 
     loaded = load_party(config, "sensor")
-    if run_sensor_of_pool(loaded, source, form, lines):
+    if stay and not loaded.config.keep:
+        raise InputError(
+            "is for a sensor that keeps readings",
+            field="stay",
+            next_step="Run `anonymaly stream keep` first.",
+        )
+    if run_sensor_of_pool(loaded, source, form, lines, stay):
         return
     run_sensor(
-        loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait"
+        loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait", stay=stay
     )  # fmt: skip
 
 
@@ -228,6 +239,8 @@ def printer(lines: bool, words: Callable[[dict[str, Any]], str]) -> Callable[[di
 
 
 def _say_sensor(event: dict[str, Any]) -> str:
+    if event["event"] == "request":
+        return say_request(event)
     return (
         f"{event['sensor']}: {event['readings']:,} readings {event['event']}, "
         f"epsilon {event['spent']:g} spent, {event['remaining']:g} left, "
@@ -244,6 +257,8 @@ def _say_suspects(event: dict[str, Any]) -> str:
 
 
 def _say_verdict(event: dict[str, Any]) -> str:
+    if event["event"] == "reading":
+        return say_reading(event)
     about = f"{event['sensor']}, window {event['window']}"
     if event["event"] == "alarm":
         return f"ALARM: {about}: as {event['reporter']} has seen, it {event['says']}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from anonymaly.cli import stream_operate, stream_pool, stream_watch
+from anonymaly.cli import stream_fetch, stream_operate, stream_pool, stream_watch
 from anonymaly.cli.stream import app
 
-__all__ = ["app", "stream_operate", "stream_pool", "stream_watch"]
+__all__ = ["app", "stream_fetch", "stream_operate", "stream_pool", "stream_watch"]

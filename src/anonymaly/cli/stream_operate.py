@@ -43,7 +43,7 @@ def add_sensor(
     from anonymaly.stream.programs.setup import public_facts  # noqa: PLC0415
 
     declared = None if declaration is None else public_facts(_read(declaration))
-    _say_changed(changes.add_sensor(folder, sensor, budget=budget, declaration=declared), folder, as_json)
+    say_changed(changes.add_sensor(folder, sensor, budget=budget, declaration=declared), folder, as_json)
 
 
 @app.command("retire-sensor")
@@ -51,7 +51,7 @@ def retire_sensor(folder: Folder, sensor: Name, as_json: AsJson = False) -> None
     """Shut a sensor out for good: its key, its password and its topics."""
     from anonymaly.stream.programs import changes  # noqa: PLC0415
 
-    _say_changed(changes.retire_sensor(folder, sensor), folder, as_json)
+    say_changed(changes.retire_sensor(folder, sensor), folder, as_json)
 
 
 @app.command("rotate-key")
@@ -63,7 +63,7 @@ def rotate_key(
     """Give a party a new key, password and certificate; the old ones are worth nothing from then on."""
     from anonymaly.stream.programs import changes  # noqa: PLC0415
 
-    _say_changed(changes.rotate_key(folder, party), folder, as_json)
+    say_changed(changes.rotate_key(folder, party), folder, as_json)
 
 
 @app.command("declare")
@@ -89,7 +89,7 @@ def declare(
     )
     if not as_json:
         say(f"{sensor}: the new declaration holds from window {window} on; what was spent stays spent.")
-    _say_changed(changed, folder, as_json, window=window)
+    say_changed(changed, folder, as_json, window=window)
 
 
 @app.command("update")
@@ -97,7 +97,7 @@ def update(folder: Folder, as_json: AsJson = False) -> None:
     """Bring the parties' and the broker's files of a folder in line with the stream.yaml beside them."""
     from anonymaly.stream.programs.register import Register, update_folder  # noqa: PLC0415
 
-    _say_changed(update_folder(folder, Register.load(folder)), folder, as_json)
+    say_changed(update_folder(folder, Register.load(folder)), folder, as_json)
 
 
 @app.command("budget")
@@ -210,7 +210,8 @@ def _read(path: Path) -> Any:
     return StreamDeclaration.read(read_yaml(path, "Declare columns, epsilon, window and layer."))
 
 
-def _say_changed(changed: list[Path], folder: Path, as_json: bool, **facts: Any) -> None:
+def say_changed(changed: list[Path], folder: Path, as_json: bool, **facts: Any) -> None:
+    """Say which files of a folder changed, and what is to do then."""
     names = [str(path.relative_to(folder)) for path in dict.fromkeys(changed)]
     if as_json:
         say_json({"changed": names, **facts})

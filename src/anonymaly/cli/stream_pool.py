@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.cli.stream import Config, Form, Lines, app, load_party, printer
+from anonymaly.cli.stream_readings import say_reading, say_request
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def run_server_of_pool(loaded: LoadedConfig, lines: bool) -> bool:
     return True
 
 
-def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lines: bool) -> bool:
+def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lines: bool, stay: bool) -> bool:
     """Run a pool's sensor; say whether it was one."""
     from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
     from anonymaly.stream.programs.pool_program import (  # noqa: PLC0415
@@ -48,7 +49,7 @@ def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lin
     def batches(party: PoolSensor) -> Iterator[Batch]:
         return from_pipe(sys.stdin, party, form) if source == "-" else from_file(source, party, form)
 
-    run_pool_sensor(loaded, printer(lines, say_sensor), batches)
+    run_pool_sensor(loaded, printer(lines, say_sensor), batches, stay=stay)
     return True
 
 
@@ -88,6 +89,8 @@ def skip_of_pool(
 
 def say_sensor(event: dict[str, Any]) -> str:
     """Return how far a sensor is, in words."""
+    if event["event"] == "request":
+        return say_request(event)
     left_out = event["repeated"] + event["late"]
     return (
         f"{event['sensor']}: {event['readings']:,} readings {event['event']}, {left_out:,} left out, "
@@ -106,6 +109,8 @@ def say_window(event: dict[str, Any]) -> str:
 
 def say_verdict(event: dict[str, Any]) -> str:
     """Return a verdict in words."""
+    if event["event"] == "reading":
+        return say_reading(event)
     if event["event"] == "alarm":
         return f"ALARM: {event['sensor']}: as {event['reporter']} has seen, it {event['says']}"
     text = f"window {event['window']}: {event['state']}, {event['contributed']:,} readings"

@@ -18,6 +18,7 @@ from anonymaly.ledger.declarations import (
     count_asked,
     read_declarations,
 )
+from anonymaly.ledger.given import ConsentDecision, decisions_in
 from anonymaly.ledger.granted import Granted, read_granted
 from anonymaly.ledger.records import Account, Entry, Reservation
 from anonymaly.promise import Guarantee, SensitiveUnderPolicy, compose
@@ -71,6 +72,7 @@ class Statement:
     declarations: tuple[AskedUnder, ...] = ()  # oldest first, the last one in force
     granted: tuple[Granted, ...] = ()  # to analysts, under terms
     steps: tuple[BudgetStep, ...] = ()  # by which what is left changed, oldest first
+    given: tuple[ConsentDecision, ...] = ()  # consents to hand something over in clear, oldest first
 
     @classmethod
     def of(
@@ -111,6 +113,7 @@ class Statement:
             declarations=declarations,
             granted=read_granted(entries),
             steps=tuple(steps_of(entries, account.name)),
+            given=tuple(item for item in decisions_in(entries).values() if item.gives),
         )
 
     @property
@@ -158,6 +161,7 @@ class Statement:
             **({"not_proved": list(self.not_proved)} if self.not_proved else {}),
             **({"declarations": [item.to_dict() for item in self.declarations]} if self._amended else {}),
             **({"granted": [item.to_dict() for item in self.granted]} if self.granted else {}),
+            **({"given_in_clear": [item.to_dict() for item in self.given]} if self.given else {}),
         }
 
     @property
@@ -192,7 +196,8 @@ class Statement:
         """Say what was spent means: who is promised what."""
         texts = self._missing()
         if self.total is None:
-            return [*(texts or ["Nothing was asked, so nothing was given away."]), *self._asked_under()]
+            texts = texts or ([] if self.given else ["Nothing was asked, so nothing was given away."])
+            return [*texts, *self._given(), *self._asked_under()]
         texts += ["Of the answers that are shown:"] if texts else []
         texts += self.total.describe(self.columns).splitlines()
         texts += [*self._asked_about(), *self._asked_under()]
@@ -202,7 +207,18 @@ class Statement:
             texts.append(f"Not proved by anonymaly, but by other packages: {', '.join(self.not_proved)}.")
         if self.unseen:
             texts.append(f"Answers that nobody saw, and that count all the same: {self.unseen}.")
-        return [*texts, PROOF]
+        return [*texts, *self._given(), PROOF]
+
+    def _given(self) -> list[str]:
+        """Say what was consented to that no ε bounds."""
+        number = len(self.given)
+        if not number:
+            return []
+        what, them = ("1 reading", "it") if number == 1 else (f"{number:,} readings", "them")
+        return [
+            f"In clear, by consent: {what} may be handed over. No ε bounds {them}; all else that is said "
+            "here is of the others."
+        ]
 
     def _missing(self) -> list[str]:
         """Say what is known of answers that a lost ledger may have held."""

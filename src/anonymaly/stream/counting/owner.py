@@ -63,6 +63,8 @@ class PoolOwner(OwnerOfPool[CountingDeclaration]):
         The owner's own file; verdicts stay in it.
     retired : list of str, optional
         Those of the sensors that contribute no more.
+    fetchable : list of str, optional
+        Those of the sensors that can be asked for a reading; all that contribute, if not given.
     """
 
     followers = COUNTERS
@@ -82,6 +84,10 @@ class PoolOwner(OwnerOfPool[CountingDeclaration]):
                     len(message.members),
                     self._absent(message.members) if judged else (),
                 )
+
+    def _is_flagged(self, sensor: str, window: int, place: int) -> bool:
+        verdict = self._journal.verdict(self.declaration.pool, window)
+        return isinstance(verdict, PoolVerdict) and place == 0 and sensor in self._names(verdict.faults)
 
     def _missing(self, last: int) -> list[int]:
         """Return the windows without a verdict: one share is here, or both counters are not as far yet."""

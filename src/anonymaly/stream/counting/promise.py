@@ -10,7 +10,7 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS
+from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS, given_in_clear
 
 NOT_COVERED = (
     "Not covered by ε: which sensors contributed, and when; and the sensor's own verdicts, one bit a window, "
@@ -44,6 +44,7 @@ class CountingPromise:
 
     declaration: CountingDeclaration
     counted: int
+    given: int = 0  # readings that may be handed over in clear, by consent
 
     @property
     def reading(self) -> Guarantee:
@@ -68,7 +69,7 @@ class CountingPromise:
     @property
     def not_covered(self) -> str:
         """What no ε bounds."""
-        return "\n".join([NOT_COVERED, LYING, TOGETHER])
+        return "\n".join([NOT_COVERED, LYING, TOGETHER, *given_in_clear(self.given)])
 
     def summary(self) -> str:
         """Say in a few lines what readings lose."""
@@ -101,6 +102,7 @@ class CountingPromise:
             "reading": self.reading.to_dict(),
             "together": None if together is None else together.to_dict(),
             "by_time": self.by_time,
+            **({"given_in_clear": self.given} if self.given else {}),
             "not_covered": self.not_covered,
         }
 

@@ -16,10 +16,11 @@ from anonymaly.promise import Guarantee
 from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.promise import CountingPromise, window_guarantee
+from anonymaly.stream.protocol.kept_readings import KeptReading
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.perturb import read_readings
-from anonymaly.stream.protocol.timed_sensor import TimedSensor
+from anonymaly.stream.protocol.timed_sensor import TimedSensor, kept_of
 from anonymaly.stream.protocol.windows import Moment
 
 CONTRIBUTION_BYTES = 1200  # two shares in the journal, at most
@@ -42,6 +43,8 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
         The most ε that all readings together may cost. Needed the first time.
     anchor : path, optional
         A file elsewhere that shows whether the ledger was set back.
+    keep, consent
+        As of `Sensor`.
 
     Examples
     --------
@@ -86,10 +89,12 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
         """
         self._journal.refuse_in_child()
         rows = read_readings(self.declaration, readings)
-        windows = self._windows(times, len(rows))
+        moments = None if times is None else list(times)
+        windows = self._windows(moments, len(rows))
         cells = self.declaration.cells_of(rows).tolist() if len(rows) else []
+        kept = self._in_clear(rows, moments)
         with self._one_send:
-            return self._contribute(cells, windows)
+            return self._contribute(cells, windows, kept)
 
     def send_nothing(self, times: Iterable[Moment] | None = None) -> list[Outgoing]:
         """Contribute without a reading, so that nobody learns that there was none; costs as much as one."""
@@ -110,9 +115,11 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
 
     def promise(self) -> CountingPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        return CountingPromise(self.declaration, self.counted)
+        return CountingPromise(self.declaration, self.counted, self.given)
 
-    def _contribute(self, cells: Sequence[int | None], windows: Integers) -> list[Outgoing]:
+    def _contribute(
+        self, cells: Sequence[int | None], windows: Integers, readings: Sequence[KeptReading] = ()
+    ) -> list[Outgoing]:
         chosen, notes = self._choose(windows)
         counted = sum(self.declaration.is_counted(item.window) for item in chosen)
         notes |= {"counted": self.counted + counted}
@@ -124,7 +131,8 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
             return made, {name: str(number) for name, number in notes.items()}
 
         asks = f"{len(chosen)} contributions, {counted} of them counted, up to window {notes['newest']}"
-        return self._send(counted, asks, CONTRIBUTION_BYTES * len(chosen), make)
+        size = CONTRIBUTION_BYTES * len(chosen)
+        return self._send(counted, asks, size, make, kept_of(chosen, readings), notes["newest"])
 
     def _guarantee(self, readings: int) -> Guarantee:
         return window_guarantee(self.declaration, readings)

@@ -7,7 +7,7 @@ and the topics follow from the role. A file that gives a party more is refused w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
 from anonymaly.declare.manifest import read_yaml, refuse_undeclared
 from anonymaly.errors import InputError, ManifestError, Refused
+from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping, sensors_in
 from anonymaly.stream.programs.client import BrokerAddress, Version
 from anonymaly.stream.programs.connection import Connection
 from anonymaly.stream.programs.keys import (
@@ -32,6 +33,7 @@ from anonymaly.stream.protocol.corrector import Corrector
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.detector import StreamDetector
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.giving_sensor import Consent
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.sensor import Sensor
@@ -107,6 +109,10 @@ class PartyConfig(Value):
     """Sensors among the streams that send no more, and whose keys nobody has."""
     earlier: dict[str, list[EarlierStream]] = Field(default_factory=dict)
     """What was declared of sensors before, up to which window."""
+    keep: Kept = 0
+    """Of how many of its newest windows a sensor keeps readings, so that the owner may ask for one."""
+    consent: Consent = "ask"
+    """Whether a sensor's holder decides about each such request, or consented to all: ``always``."""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -137,7 +143,8 @@ class PartyConfig(Value):
             read_name(name, "streams")
         self._check_role()
         active = [name for name in self.streams if name not in self.retired]
-        expected = peers_of(self.party, active, self.name)
+        asked = asked_by(self.party, self.name, self.keep, active, self.peers)
+        expected = peers_of(self.party, active, self.name, asked)
         check_peers(self.peers, expected, self.party)
         if (self.broker.certificate is None) != (self.broker.certificate_key is None):
             raise InputError(
@@ -150,6 +157,7 @@ class PartyConfig(Value):
             )
 
     def _check_role(self) -> None:
+        check_keeping(self.party, self.keep, self.consent)
         if self.party != "sensor":
             for field in ("name", "ledger", "budget", "anchor"):
                 if getattr(self, field) is not None:
@@ -190,7 +198,7 @@ class LoadedConfig:
         if config.party == "sensor":
             return self.make_sensor()
         if config.party == "owner":
-            return Owner(config.streams, journal)
+            return self.make_owner()
         earlier = {
             name: [(item.until, item.declared) for item in items] for name, items in config.earlier.items()
         }
@@ -209,6 +217,8 @@ class LoadedConfig:
             ledger=self.ledger,
             budget=config.budget,
             anchor=self.anchor,
+            keep=config.keep,
+            consent=config.consent,
         )
 
     @property
@@ -224,7 +234,12 @@ class LoadedConfig:
 
     def make_owner(self) -> Owner:
         """Open an owner."""
-        return Owner(self.config.streams, self.folder / self.config.journal)
+        return Owner(self.config.streams, self.folder / self.config.journal, self.fetchable)
+
+    @property
+    def fetchable(self) -> list[str]:
+        """The sensors that an owner can ask for readings: those whose keys it has."""
+        return sensors_in(self.config.peers)
 
     def make_connection(self) -> Connection:
         """Make the party's connection; call it where it will run."""
@@ -253,12 +268,14 @@ class LoadedConfig:
                 raise both_shares(f"the private key of {peer} lies beside it, in {path.name}", "key")
 
 
-def peers_of(role: Role, sensors: list[str], name: str | None = None) -> list[str]:
-    """Return the addresses of those that a party talks to."""
+def peers_of(
+    role: Role, sensors: list[str], name: str | None = None, asked: Collection[str] = ()
+) -> list[str]:
+    """Return the addresses of those that a party talks to; ``asked`` are sensors that the owner may ask."""
     if role == "sensor":
-        return ["corrector", "detector"]
+        return ["corrector", "detector", *(["owner"] if name in asked else [])]
     if role == "owner":
-        return ["corrector"]
+        return sorted(["corrector", *(f"sensor/{sensor}" for sensor in asked)])
     servers = ["corrector"] if role == "detector" else ["detector", "owner"]
     return sorted([*servers, *(f"sensor/{sensor}" for sensor in sensors)])
 

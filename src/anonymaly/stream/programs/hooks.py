@@ -73,6 +73,8 @@ class Telling:
 
     def take(self, event: Event) -> None:
         """Queue an event if it is a fault that was not told before."""
+        if event["event"] == "reading":
+            return  # in clear: it goes nowhere by itself
         last = self._journal.read_note(_note(event["event"]))
         if is_fault(event) and event["number"] > int(last or 0):
             self._queue.put_nowait(event)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping
 from anonymaly.stream.programs.config import (
     ADVICE,
     BrokerEntry,
@@ -29,6 +30,7 @@ from anonymaly.stream.programs.config import (
 from anonymaly.stream.programs.keys import read_secret
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.giving_sensor import Consent
 from anonymaly.stream.protocol.owner import Owner
 from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.pool import read_sensors
@@ -92,6 +94,10 @@ class PoolConfig(Value):
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
     """A file elsewhere that shows whether a sensor's ledger was set back."""
+    keep: Kept = 0
+    """Of how many of its newest windows a sensor keeps readings, so that the owner may ask for one."""
+    consent: Consent = "ask"
+    """Whether a sensor's holder decides about each such request, or consented to all: ``always``."""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -122,7 +128,10 @@ class PoolConfig(Value):
         else:
             read_sensors(self.sensors, self.pool.windows.least_sensors, self.retired)
         active = [name for name in self.sensors if name not in self.retired]
-        check_peers(self.peers, pool_peers_of(self.party, active, servers_of(self.pool)), self.party)
+        check_keeping(self.party, self.keep, self.consent)
+        asked = asked_by(self.party, self.name, self.keep, active, self.peers)
+        expected = pool_peers_of(self.party, active, servers_of(self.pool), self.name, asked)
+        check_peers(self.peers, expected, self.party)
         if self.broker.username != self.address:
             raise both_shares(
                 f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
@@ -153,6 +162,8 @@ class LoadedPool(LoadedConfig):
             ledger=self.ledger,
             budget=config.budget,
             anchor=self.anchor,
+            keep=config.keep,
+            consent=config.consent,
         )
 
     def make_server_of_pool(self) -> PoolCounter | PooledDetector | PooledCorrector:
@@ -168,7 +179,7 @@ class LoadedPool(LoadedConfig):
         config, journal = self.config, self.folder / self.config.journal
         if isinstance(config.pool, CountingDeclaration):
             return self.make_pool_owner()
-        return PooledOwner(config.pool, config.sensors, journal, config.retired)
+        return PooledOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
 
     @property
     def counted(self) -> CountingDeclaration:
@@ -202,7 +213,8 @@ class LoadedPool(LoadedConfig):
     def make_pool_owner(self) -> PoolOwner:
         """Open an owner of a pool of ``counting``."""
         config = self.config
-        return PoolOwner(self.counted, config.sensors, self.folder / config.journal, config.retired)
+        journal = self.folder / config.journal
+        return PoolOwner(self.counted, config.sensors, journal, config.retired, self.fetchable)
 
     def make_counting_sensor(self) -> CountingSensor:
         """Open a sensor of a pool of ``counting`` with its ledger."""
@@ -214,6 +226,8 @@ class LoadedPool(LoadedConfig):
             ledger=self.ledger,
             budget=config.budget,
             anchor=self.anchor,
+            keep=config.keep,
+            consent=config.consent,
         )
 
 
@@ -241,11 +255,18 @@ def load_config(path: str | Path) -> LoadedConfig:
         raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
-def pool_peers_of(role: str, sensors: list[str], servers: tuple[str, ...]) -> list[str]:
-    """Return the addresses of those that a party of a pool talks to."""
+def pool_peers_of(
+    role: str,
+    sensors: list[str],
+    servers: tuple[str, ...],
+    name: str | None = None,
+    asked: Collection[str] = (),
+) -> list[str]:
+    """Return the addresses of those that a party of a pool talks to; the owner may ask some sensors."""
     if role == "sensor":
-        return list(servers)
+        return [*servers, *(["owner"] if name in asked else [])]
     if role == "owner":  # the detector has no key of the owner's
-        return [server for server in servers if server != "detector"]
+        listened = [server for server in servers if server != "detector"]
+        return sorted([*listened, *(f"sensor/{sensor}" for sensor in asked)])
     others = {*servers, "owner"} - ({role, "owner"} if role == "detector" else {role})
-    return sorted([*others, *(f"sensor/{name}" for name in sensors)])
+    return sorted([*others, *(f"sensor/{sensor}" for sensor in sensors)])

@@ -15,6 +15,7 @@ from anonymaly.errors import BudgetExceeded, InputError
 from anonymaly.stream.counting.messages import VerdictShares
 from anonymaly.stream.counting.owner import PoolJudgement, PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
+from anonymaly.stream.programs.answering import answering
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.pool_config import LoadedPool
 from anonymaly.stream.programs.program import (
@@ -83,13 +84,15 @@ def run_pool_owner(
         asyncio.run(run(loaded, party, work, lambda *_: news.set()))
 
 
-def run_pool_sensor(loaded: LoadedPool, report: Report, batches: Batches) -> None:
+def run_pool_sensor(loaded: LoadedPool, report: Report, batches: Batches, *, stay: bool = False) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
-    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
+    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice. With
+    ``stay`` a sensor that keeps readings goes on answering requests.
     """
     with loaded.make_sensor_of_pool() as sensor:
-        asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches), None))
+        work = answering(sensor, report, sensor_work(sensor, report, batches), stay=stay)
+        asyncio.run(run(loaded, sensor, work, None))
 
 
 def run_pool_sensors(parties: Sequence[LoadedPool], report: Report, batches: Batches) -> None:

@@ -16,10 +16,12 @@ import numpy as np
 
 from anonymaly.errors import BudgetExceeded
 from anonymaly.noise import Noise
+from anonymaly.stream.programs.answering import NewAnswers, answering
 from anonymaly.stream.programs.carrier import Carrier, end
 from anonymaly.stream.programs.config import LoadedConfig
 from anonymaly.stream.programs.inputs import Inputs
 from anonymaly.stream.programs.readings import Batch
+from anonymaly.stream.protocol.fetching_owner import Fetch
 from anonymaly.stream.protocol.messages import Message, Suspects, Verdict
 from anonymaly.stream.protocol.owner import AlarmEntry, Judgement, Owner
 from anonymaly.stream.protocol.parties import Outgoing, Party
@@ -57,6 +59,9 @@ class Judging(Protocol):
     def alarms(self, after: int = 0) -> list[AlarmEntry]:
         """Return what was found wrong behind a number, oldest first."""
 
+    def fetches(self) -> list[Fetch]:
+        """Return all that was asked for, oldest first."""
+
 
 def run_owner(
     loaded: LoadedConfig,
@@ -88,10 +93,12 @@ def owner_work(
     beside: Work | None = None,
 ) -> Work:
     """Return what an owner does once its messages are carried; ``news`` is set when one has come."""
-    last, alarms = after, 0
+    last, alarms, answers = after, 0, NewAnswers(owner.fetches)
 
     def report_new() -> None:
         nonlocal last, alarms
+        for event in answers.take():
+            report(event)
         for alarm in owner.alarms(alarms):
             report(describe_alarm(alarm))
             alarms = alarm.number
@@ -130,17 +137,19 @@ def run_sensor(
     size: int | None = None,
     *,
     wait: bool = False,
+    stay: bool = False,
 ) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
-    With ``wait`` a spent budget does not end it: it goes on once the budget was raised.
+    With ``wait`` a spent budget does not end it: it goes on once the budget was raised. With ``stay`` a
+    sensor that keeps readings goes on answering requests.
     """
     with loaded.make_sensor() as sensor:
         inputs = Inputs(sensor, size)
 
         def send(batch: Batch) -> list[Outgoing]:
             inputs.note(batch, *sensor.next_place)
-            return sensor.send([reading.values for reading in batch])
+            return sensor.send([reading.values for reading in batch], [reading.time for reading in batch])
 
         async def send_paid(carrier: Carrier, batch: Batch) -> list[Outgoing]:
             told = False
@@ -170,7 +179,7 @@ def run_sensor(
             await carrier.settled(0)
             report(await carrier.call(describe_sensor, sensor, "arrived"))
 
-        asyncio.run(run(loaded, sensor, work, None))
+        asyncio.run(run(loaded, sensor, answering(sensor, report, work, stay=stay), None))
 
 
 def _warm_up(sensor: Sensor) -> None:

@@ -208,3 +208,24 @@ class Journal(JournalFile):
         """Say whether a window has its verdict."""
         query = "SELECT 1 FROM verdicts WHERE sensor = ? AND window = ?"
         return self.execute(query, (sensor, window)).fetchone() is not None
+
+    def verdict(self, sensor: str, window: int) -> Message | None:
+        """Return a window's verdict, if there is one."""
+        query = "SELECT body FROM verdicts WHERE sensor = ? AND window = ?"
+        row = self.execute(query, (sensor, window)).fetchone()
+        return None if row is None else read_message(row[0])
+
+    def withdraw(self, message: Message) -> None:
+        """Send a message no more that was not acknowledged."""
+        key = (message.sensor, message.window, message.code, message.sequence)
+        self.execute(f"DELETE FROM outbox WHERE {_THIS} AND sequence = ?", key)  # noqa: S608
+
+    def withdraw_all(self, kind: type[Message]) -> None:
+        """Send none of one kind any more."""
+        self.execute("DELETE FROM outbox WHERE code = ?", (kind.code,))
+
+    def count_of(self, kind: type[Message]) -> int:
+        """Return how many messages of one kind were not acknowledged."""
+        with self._lock:
+            row = self.execute("SELECT COUNT(*) FROM outbox WHERE code = ?", (kind.code,)).fetchone()
+        return int(row[0])

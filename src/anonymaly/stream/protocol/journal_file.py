@@ -19,7 +19,7 @@ from typing import Any, Self
 from anonymaly.core.shut_for_fork import ShutForFork
 from anonymaly.errors import InputError, LedgerError
 
-FORMAT = 2  # 1 had none of the tables in `_ADDED`
+FORMAT = 3  # earlier ones lack tables of `_ADDED`: 1 all of them, 2 those for readings that are asked for
 TIDY_AFTER = 64  # finished windows, behind which nothing of them is left in SQLite's log
 ROOM_BESIDE = 2**18  # bytes that SQLite may need beside what it is given
 
@@ -57,7 +57,19 @@ CREATE TABLE IF NOT EXISTS alarms (
 CREATE TABLE IF NOT EXISTS decisions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, sensor TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
     reason TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS kept (
+    window INTEGER NOT NULL, place INTEGER NOT NULL, time TEXT NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (window, place)) STRICT;
+CREATE TABLE IF NOT EXISTS requests (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, state INTEGER, body BLOB NOT NULL,
+    window INTEGER NOT NULL, sequence INTEGER NOT NULL, UNIQUE (window, sequence)) STRICT;
+CREATE TABLE IF NOT EXISTS fetches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, sensor TEXT NOT NULL, window INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, body BLOB NOT NULL, withdrawn INTEGER NOT NULL, answer BLOB,
+    answered INTEGER UNIQUE, UNIQUE (sensor, window, sequence)) STRICT;
 """
+
+_EARLIER = [str(number) for number in range(1, FORMAT)]
 
 _journals: ShutForFork[JournalFile] = ShutForFork("journal")
 
@@ -115,7 +127,7 @@ class JournalFile:
                     self.execute(statement)
                 self.note("address", address)
                 self.note("format", "1")
-            if (self.read_note("address"), self.read_note("format")) == (address, "1"):
+            if self.read_note("address") == address and self.read_note("format") in _EARLIER:
                 for statement in _ADDED.split(";\n"):
                     self.execute(statement)
                 self.note("format", str(FORMAT))
@@ -165,6 +177,10 @@ class JournalFile:
         with self._lock:
             self._finished = 0
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def count_erased(self, windows: int, *, at_once: bool = False) -> None:
+        """Note that readings of windows were deleted, so that the log is emptied in time, or at once."""
+        self._finished += TIDY_AFTER if at_once else windows
 
     def reserve_room(self, size: int) -> Path:
         """Take as much of the disk as writing so many bytes may need, or say that there is none.

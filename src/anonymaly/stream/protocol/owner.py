@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The owner: learns which readings to look at, and nothing else."""
+"""The owner: learns which readings to look at, and nothing else without the consent of a sensor's holder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.encoding import read_name, refused
+from anonymaly.stream.protocol.fetching_owner import FetchingOwner
 from anonymaly.stream.protocol.journal import Journal
 from anonymaly.stream.protocol.messages import Message, Verdict
 from anonymaly.stream.protocol.notices import AlarmReason
-from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.parties import Outgoing
 
 MOST_GIVEN_UP = 100_000  # windows without a verdict that one decision gives up
 LONGEST_REASON = 2000
@@ -39,7 +40,7 @@ class AlarmEntry:
     reason: AlarmReason
 
 
-class Owner(Party):
+class Owner(FetchingOwner):
     """Keeps exactly one verdict for each window.
 
     Parameters
@@ -48,6 +49,8 @@ class Owner(Party):
         Whose verdicts to take.
     journal : path
         The owner's own file; verdicts stay in it.
+    fetchable : list of str, optional
+        Those of the sensors that can be asked for a reading; all, if not given.
 
     Examples
     --------
@@ -57,17 +60,23 @@ class Owner(Party):
     >>> _ = owner.handle(Verdict("room-1", 0, yes, no, no, no))
     >>> [(item.verdict.window, item.verdict.found.tolist()) for item in owner.verdicts()]
     [(0, [True, False])]
+    >>> (asked,) = owner.fetch("room-1", 0, 0, reason="is the window open?")
+    >>> asked.recipient, [item.state for item in owner.fetches()]
+    ('sensor/room-1', ['waiting'])
     """
 
     followers = ("corrector",)
 
-    def __init__(self, sensors: Iterable[str], journal: str | Path) -> None:
+    def __init__(
+        self, sensors: Iterable[str], journal: str | Path, fetchable: Iterable[str] | None = None
+    ) -> None:
         if isinstance(sensors, str):
             raise InputError(
                 "must be a list of names", field="sensors", next_step='Give, for instance, ["room-1"].'
             )
         self.sensors = frozenset(read_name(name) for name in sensors)
         super().__init__("owner", journal)
+        self._set_fetchable(self.sensors if fetchable is None else fetchable)
 
     def verdicts(self, after: int = 0) -> Iterator[Judgement]:
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
@@ -109,6 +118,12 @@ class Owner(Party):
             for message in made:
                 self._journal.keep(message)
         return [Outgoing(message.recipient, message) for message in made]
+
+    def _is_flagged(self, sensor: str, window: int, place: int) -> bool:
+        verdict = self._journal.verdict(sensor, window)
+        if not isinstance(verdict, Verdict) or not 0 <= place < len(verdict.found):
+            return False
+        return bool(verdict.found[place])
 
     def _missing(self, sensor: str, first: int, last: int) -> list[int]:
         judged = self._journal.judged(sensor, first, last)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,11 +20,14 @@ from anonymaly.ledger import Account, Ledger, Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.promise import Guarantee
 from anonymaly.stream.protocol.encoding import read_name, refused
+from anonymaly.stream.protocol.giving_sensor import Consent, GivingSensor
+from anonymaly.stream.protocol.kept_readings import KeptReading
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.version import __version__
 
 MEDIA_TYPE = "application/vnd.anonymaly.stream"
+KEPT_BYTES = 256  # of a reading in clear in the journal, about
 
 
 class Charged(Protocol):
@@ -40,12 +43,12 @@ class Charged(Protocol):
 Declared = TypeVar("Declared", bound=Charged)
 
 
-class PayingSensor(Party, Generic[Declared]):
+class PayingSensor(GivingSensor, Generic[Declared]):
     """A sensor with an account.
 
     Parameters
     ----------
-    name, declaration, journal, ledger, budget, anchor
+    name, declaration, journal, ledger, budget, anchor, keep, consent
         As of `Sensor`.
     """
 
@@ -58,6 +61,8 @@ class PayingSensor(Party, Generic[Declared]):
         ledger: str | Path,
         budget: Number | None = None,
         anchor: str | Path | None = None,
+        keep: int = 0,
+        consent: Consent = "ask",
     ) -> None:
         self.name = read_name(name, "name")
         self.declaration = declaration
@@ -68,6 +73,7 @@ class PayingSensor(Party, Generic[Declared]):
             self._ledger = Ledger.open(ledger, anchor=anchor)
             self._open_account(budget)
             self._sends = self._reconcile()
+            self._prepare(keep, consent)
         except BaseException:
             with suppress(Exception):  # must not hide what went wrong
                 self.close()
@@ -111,6 +117,8 @@ class PayingSensor(Party, Generic[Declared]):
         asks: str,
         size: int,
         make: Callable[[], tuple[list[Message], Mapping[str, str]]],
+        kept: Sequence[KeptReading] = (),
+        newest: int = -1,
     ) -> list[Outgoing]:
         """Send what ``make`` makes, and note what it notes; what leaves was paid for, and has one version.
 
@@ -124,11 +132,15 @@ class PayingSensor(Party, Generic[Declared]):
             About how many bytes they take in the journal.
         make
             Called after the charge.
+        kept
+            The readings in clear, for a sensor that keeps them.
+        newest
+            The newest window that it contributes to.
         """
         if self._owed:
             self._settle()
         # A disk that is full, or that cannot be written, is found before the charge.
-        room = self._journal.reserve_room(size)
+        room = self._journal.reserve_room(size + KEPT_BYTES * len(kept))
         try:
             reservation = self._reserve(asks, charged) if charged else None
             made, notes = make()
@@ -139,6 +151,7 @@ class PayingSensor(Party, Generic[Declared]):
         with self._journal.transaction():
             for message in made:
                 self._journal.keep(message)
+            self._kept.add(kept, newest)
             for name, value in notes.items():
                 self._journal.note(name, value)
             if reservation is not None:

@@ -11,16 +11,17 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from anonymaly.core.arrays import Booleans
+from anonymaly.stream.protocol.fetching_owner import FetchingOwner
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
-from anonymaly.stream.protocol.parties import Outgoing, Party
+from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.pool import DeclaredPool, read_sensors
 from anonymaly.stream.protocol.windows import LAST_WINDOW
 
 Declared = TypeVar("Declared", bound=DeclaredPool)
 
 
-class OwnerOfPool(Party, Generic[Declared]):
+class OwnerOfPool(FetchingOwner, Generic[Declared]):
     """The owner of a pool, whatever its protocol; keeps exactly one verdict for each window.
 
     Parameters
@@ -33,6 +34,8 @@ class OwnerOfPool(Party, Generic[Declared]):
         The owner's own file; verdicts stay in it.
     retired : list of str, optional
         Those of the sensors that contribute no more.
+    fetchable : list of str, optional
+        The sensors that can be asked for readings; all that are not retired, if not given.
     """
 
     def __init__(
@@ -41,11 +44,13 @@ class OwnerOfPool(Party, Generic[Declared]):
         sensors: Iterable[str],
         journal: str | Path,
         retired: Iterable[str] = (),
+        fetchable: Iterable[str] | None = None,
     ) -> None:
         self.declaration = declaration
         self.retired = frozenset(retired)
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         super().__init__("owner", journal)
+        self._set_fetchable(set(self.sensors) - self.retired if fetchable is None else fetchable)
 
     def alarms(self, after: int = 0) -> list[AlarmEntry]:
         """Return what was found wrong, oldest first; ``after`` is the number of the last one seen."""

@@ -46,6 +46,7 @@ class StreamPromise:
     readings: int
     readings_a_day: int | None = None
     earlier: tuple[tuple[PerturbedColumns, int], ...] = ()  # and how many readings were sent under each
+    given: int = 0  # readings that may be handed over in clear, by consent
 
     @property
     def reading(self) -> Guarantee:
@@ -94,6 +95,7 @@ class StreamPromise:
                 "corrector that makes the two distances up learns which perturbed readings lie beyond them, "
                 "and with the moves between which bounds the readings lay before.",
                 TOGETHER,
+                *given_in_clear(self.given),
             ]
         )
 
@@ -168,6 +170,7 @@ class StreamPromise:
                 }
             ),
             "by_time": self.by_time,
+            **({"given_in_clear": self.given} if self.given else {}),
             "averaged": Averaged.of(self.declaration).to_dict(),
             "not_covered": self.not_covered,
         }
@@ -175,6 +178,17 @@ class StreamPromise:
     @property
     def _ranges(self) -> dict[str, Any]:
         return {column.name: column.range for column in self.declaration.columns}
+
+
+def given_in_clear(readings: int) -> list[str]:
+    """Say what was consented to hand over, if there is anything."""
+    if not readings:
+        return []
+    return [
+        f"Handed over in clear to the owner, by a consent that is in the ledger: up to {readings:,} of the "
+        "sensor's readings. No ε bounds them, nor what they say about others that are like them; the bounds "
+        "above are of the others."
+    ]
 
 
 def batch_guarantee(declaration: PerturbedColumns, readings: int, rows: int = ANY_NUMBER) -> Guarantee:

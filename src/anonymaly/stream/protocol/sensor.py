@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from anonymaly.noise import Noise
 from anonymaly.promise import Guarantee
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import LARGEST_BATCH, MOST_BATCHES
+from anonymaly.stream.protocol.kept_readings import KeptReading, times_of
 from anonymaly.stream.protocol.messages import Message, Readings, Shifts
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import PayingSensor
@@ -42,6 +43,11 @@ class Sensor(PayingSensor[StreamDeclaration]):
         sensor stops sending and says so.
     anchor : path, optional
         A file elsewhere that shows whether the ledger was set back.
+    keep : int, optional
+        Of how many of its newest windows the sensor keeps the readings in clear, in its journal, so that the
+        stream's owner may ask for one. None if not given, and then nobody can.
+    consent : {"ask", "always"}, optional
+        Whether the sensor's holder decides about each such request, or consented to all of them.
 
     Examples
     --------
@@ -60,10 +66,18 @@ class Sensor(PayingSensor[StreamDeclaration]):
     anonymaly.errors.BudgetExceeded: epsilon: needs ε=0.5; 0 of 2 remain. The sensor room-1 has stopped ...
     """
 
-    def send(self, readings: Any) -> list[Outgoing]:
+    def send(self, readings: Any, times: Iterable[object] | None = None) -> list[Outgoing]:
         """Charge the account, perturb the readings, and return what to send; all of them or none.
 
         Threads may share a sensor: one sends after the other. After a fork, it is the parent's alone.
+
+        Parameters
+        ----------
+        readings
+            A frame or mapping with the declared columns, or rows in their order; for one column also a list.
+        times
+            When each was taken, in any form; None among them, or no times, means now. Kept with readings
+            that are kept, and sent to nobody else.
 
         Raises
         ------
@@ -78,8 +92,9 @@ class Sensor(PayingSensor[StreamDeclaration]):
         """
         self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
         rows = read_readings(self.declaration, readings)
+        known = times_of(times, len(rows)) if self.keep else []
         with self._one_send:
-            return self._send_rows(rows) if len(rows) else []
+            return self._send_rows(rows, known) if len(rows) else []
 
     def flush(self) -> list[Outgoing]:
         """End the window that is not full yet, so that it is judged as it is; costs nothing."""
@@ -127,7 +142,7 @@ class Sensor(PayingSensor[StreamDeclaration]):
         """
         earlier = tuple(self._sent_before())
         sent = self.accepted - self._counted_before()
-        return StreamPromise(self.declaration, sent, readings_a_day, earlier)
+        return StreamPromise(self.declaration, sent, readings_a_day, earlier, self.given)
 
     def amend(self, declaration: StreamDeclaration, *, reason: str, learned_from_readings: bool) -> int:
         """Declare readings anew from the next window on, under the same account; return that window's number.
@@ -170,8 +185,8 @@ class Sensor(PayingSensor[StreamDeclaration]):
     def _counted_before(self) -> int:
         return sum(readings for _, readings in self._sent_before())
 
-    def _send_rows(self, rows: Floats) -> list[Outgoing]:
-        window, part, _ = self._place()
+    def _send_rows(self, rows: Floats, times: Sequence[str]) -> list[Outgoing]:
+        window, part, filled = self._place()
         if part >= MOST_BATCHES // 2:  # what is left suffices for the largest window in one piece
             raise InputError(
                 f"the window has {MOST_BATCHES // 2} batches already",
@@ -189,7 +204,17 @@ class Sensor(PayingSensor[StreamDeclaration]):
             }
 
         asks = f"{readings} readings from window {window}, batch {part} on"
-        return self._send(readings, asks, self._size_of(readings), make)
+        size = self.declaration.window
+        kept = [
+            KeptReading(window + place // size, place % size, time, tuple(row))
+            for place, (time, row) in enumerate(zip(times, rows.tolist(), strict=False), filled)
+        ]
+        newest = window + (filled + readings - 1) // size
+        return self._send(readings, asks, self._size_of(readings), make, kept, newest)
+
+    @property
+    def _columns(self) -> int:
+        return len(self.declaration.columns)
 
     def _guarantee(self, readings: int) -> Guarantee:
         return batch_guarantee(self.declaration, readings)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from anonymaly.core.arrays import Integers
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.errors import InputError
+from anonymaly.stream.protocol.kept_readings import KeptReading, times_of
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import Charged, PayingSensor
 from anonymaly.stream.protocol.pool import DeclaredPool
@@ -35,12 +36,17 @@ class Chosen(NamedTuple):
     previous: int
 
 
+def kept_of(chosen: Iterable[Chosen], readings: Sequence[KeptReading]) -> list[KeptReading]:
+    """Return the readings in clear of what is sent, for a sensor that keeps some."""
+    return [readings[item.place]._replace(window=item.window, place=0) for item in chosen] if readings else []
+
+
 class TimedSensor(PayingSensor[Declared]):
     """Contributes at most one reading to every window, within a budget.
 
     Parameters
     ----------
-    name, declaration, journal, ledger, budget, anchor
+    name, declaration, journal, ledger, budget, anchor, keep, consent
         As of `Sensor`.
     """
 
@@ -79,6 +85,17 @@ class TimedSensor(PayingSensor[Declared]):
                 next_step="Give one for each reading.",
             )
         return self.declaration.windows.numbers_of(moments)
+
+    def _in_clear(self, rows: Floats, times: Sequence[Moment] | None) -> list[KeptReading]:
+        """Return the readings with their times, if any are kept; which windows they are of comes later."""
+        if not self.keep:
+            return []
+        known = times_of(times, len(rows))
+        return [KeptReading(0, 0, *item) for item in zip(known, map(tuple, rows.tolist()), strict=True)]
+
+    @property
+    def _columns(self) -> int:
+        return len(self.declaration.names)
 
     def _choose(self, windows: Integers) -> tuple[list[Chosen], dict[str, int]]:
         """Return the first reading of each window that is newer than all before, and what to note then."""

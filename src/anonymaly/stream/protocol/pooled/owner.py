@@ -61,8 +61,8 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
         All of its sensors, as the servers list them.
     journal : path
         The owner's own file; verdicts stay in it.
-    retired : list of str, optional
-        Those of the sensors that contribute no more.
+    retired, fetchable : list of str, optional
+        Those of the sensors that contribute no more, and those that can be asked for readings.
     """
 
     followers = ("corrector",)
@@ -84,6 +84,10 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
                     known=len(message.members),
                     missing=self._absent(message.members) if judged else (),
                 )
+
+    def _is_flagged(self, sensor: str, window: int, place: int) -> bool:
+        verdict = self._journal.verdict(self.declaration.pool, window)
+        return isinstance(verdict, PooledVerdict) and place == 0 and sensor in self._names(verdict.found)
 
     def _given_up(self, window: int) -> Message:
         nobody = self._nobody

@@ -58,6 +58,6 @@ class PooledPromise(StreamPromise):
         return "\n".join([head, *averaged])
 
 
-def promised(declaration: PooledDeclaration, readings: int) -> PooledPromise:
+def promised(declaration: PooledDeclaration, readings: int, given: int = 0) -> PooledPromise:
     """Return the promise for so many readings of a sensor that sends one in every window."""
-    return PooledPromise(declaration, readings, math.ceil(DAY / declaration.windows.seconds))
+    return PooledPromise(declaration, readings, math.ceil(DAY / declaration.windows.seconds), given=given)

@@ -20,7 +20,7 @@ from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import NONCE_BYTES, PooledReading, PooledShift
 from anonymaly.stream.protocol.pooled.promise import PooledPromise, promised
 from anonymaly.stream.protocol.promise import batch_guarantee
-from anonymaly.stream.protocol.timed_sensor import TimedSensor
+from anonymaly.stream.protocol.timed_sensor import TimedSensor, kept_of
 from anonymaly.stream.protocol.windows import Moment
 
 
@@ -41,6 +41,8 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
         The most ε that all readings together may cost, T·d·ε. Needed the first time.
     anchor : path, optional
         A file elsewhere that shows whether the ledger was set back.
+    keep, consent
+        As of `Sensor`.
 
     Examples
     --------
@@ -85,7 +87,8 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
         """
         self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
         rows = read_readings(self.declaration, readings)
-        windows = self._windows(times, len(rows))
+        moments = None if times is None else list(times)
+        windows, kept = self._windows(moments, len(rows)), self._in_clear(rows, moments)
         with self._one_send:
             chosen, notes = self._choose(windows)
             sent = rows[[item.place for item in chosen]]
@@ -105,7 +108,7 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
 
             asks = f"{len(chosen)} readings, one a window, up to window {notes['newest']}"
             size = len(chosen) * (400 + 8 * len(self.declaration.columns))
-            return self._send(len(chosen), asks, size, make)
+            return self._send(len(chosen), asks, size, make, kept_of(chosen, kept), notes["newest"])
 
     def warm_up(self) -> None:
         """Load compiled code before anything is charged."""
@@ -121,7 +124,7 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
 
     def promise(self) -> PooledPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        return promised(self.declaration, self.accepted)
+        return promised(self.declaration, self.accepted, self.given)
 
     def _guarantee(self, readings: int) -> Guarantee:
         return batch_guarantee(self.declaration, readings)
