@@ -227,7 +227,7 @@ def _run_blocks(page: Path, tmp_path: Path, places: dict[str, str], ends: contex
                 assert _agree(text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
             case "console":
                 _run_console(text, tmp_path, places[HERE], ends)
-            case "yaml" if "login" in yaml.safe_load(text):  # a server's settings
+            case "yaml" if {"login", "streams"} & set(yaml.safe_load(text)):  # a server's settings
                 ServerSettings.read(yaml.safe_load(text))
             case "yaml":
                 manifest = tmp_path / f"{yaml.safe_load(text)['name']}.yaml"

@@ -113,5 +113,9 @@ def test_systemd_understands_the_units() -> None:
 
 
 def test_prometheus_gets_an_owners_key_from_a_file() -> None:
-    (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
-    assert (job["metrics_path"], "credentials_file" in job["authorization"]) == ("/metrics", True)
+    server, stream = yaml.safe_load((DEPLOY / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    assert (server["metrics_path"], "credentials_file" in server["authorization"]) == ("/metrics", True)
+    # That of a stream answers its own machine alone, and needs no key.
+    unit = (DEPLOY / "systemd" / "anonymaly-stream-watch.service").read_text("utf-8")
+    (target,) = stream["static_configs"][0]["targets"]
+    assert f"--metrics {target.removeprefix('127.0.0.1:')} " in unit

@@ -106,7 +106,9 @@ def test_what_is_not_well_is_said_with_what_to_do(
 def test_of_an_old_status_nothing_is_said_to_be_well_now(owner: Browser, rooms: Path) -> None:
     write_status(rooms, written=ago(hours=2))
     data, text = shown(owner)
+    assert not [line for line in data["health"] if line["good"]]
     assert "connected to the broker" not in text
+    assert "1 sensor of 60 is late" in text
     assert data["stream"]["age_seconds"] >= 7200
     assert "which is a while ago" in " ".join(owner.read("/streams").text.split())
 

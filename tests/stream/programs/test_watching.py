@@ -133,6 +133,15 @@ def test_a_sensor_of_a_pool_is_late_by_its_own_pace() -> None:
     assert 'anonymaly_stream_missed{sensor="room-03"} 25\n' in metrics_of(watched, 0.0)
 
 
+def test_after_a_burst_of_verdicts_the_next_window_of_a_pool_is_not_late() -> None:
+    watched = WatchedPool(PERIODIC, NAMES)
+    for window in range(5):
+        watched.take(judged(window), window / 10)
+    assert not watched.status(60.0).late, "windows last a minute"
+    assert watched.status(190.0).late
+    assert "anonymaly_stream_verdicts_late 1\n" in metrics_of(watched, 190.0)
+
+
 def test_a_sensor_is_missing_from_no_window_before_it_joined_or_after_it_retired() -> None:
     watched = WatchedPool(PERIODIC, NAMES, retired=["room-00"])
     watched.take(judged(0, known=len(NAMES) - 1), None)

@@ -47,13 +47,10 @@ def health_of(look: StreamLook) -> list[dict[str, Any]]:
     if look.status is None:
         return [_unread(look)]
     status = look.status
-    return [
-        _of_status(look, status),
-        *([] if look.stale or not status.runs else [_of_broker(status)]),
-        _of_verdicts(status),
-        *_of_sensors(status),
-        *_of_servers(status),
-    ]
+    lines = [_of_broker(status), _of_verdicts(status), *_of_sensors(status), *_of_servers(status)]
+    if look.stale or not status.runs:  # what was well then may not be now
+        lines = [line for line in lines[1:] if not line["good"]]
+    return [_of_status(look, status), *lines]
 
 
 def _unread(look: StreamLook) -> dict[str, Any]:

@@ -67,7 +67,7 @@ async def serve_metrics(watched: Watched, port: int) -> None:
 def _metrics(watched: Watched, now: float) -> Iterator[str]:
     yield from _metric("connected", "gauge", "1 while the broker is there", {"": int(watched.connected)})
     yield from _metric("unacknowledged", "gauge", "messages without a receipt", {"": watched.unacknowledged})
-    late = {"": int(watched.verdicts.is_late(now))}
+    late = {"": int(watched.has_late_verdict(now))}
     yield from _metric("verdicts_late", "gauge", "1 while any verdict takes much longer than before", late)
     ended = {f'{{state="{state}"}}': number for state, number in sorted(watched.states.items())}
     yield from _metric("ended_total", "counter", "windows by how they ended", ended)

@@ -40,11 +40,11 @@ class Pace:
         """Return for how long it did not come; None if it never did."""
         return None if self.last is None else now - self.last
 
-    def is_late(self, now: float) -> bool:
-        """Say whether the next one takes much longer than the last ones did."""
+    def is_late(self, now: float, least: float = 0.0) -> bool:
+        """Say whether the next one takes much longer than the last ones did, or the least that is usual."""
         if self.first is None or self.last is None or self.times < 2:
             return False
-        return now - self.last > LATE * (self.last - self.first) / (self.times - 1)
+        return now - self.last > LATE * max((self.last - self.first) / (self.times - 1), least)
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Watched(ABC):
             connected=self.connected,
             unacknowledged=self.unacknowledged,
             waits=None if waits is None else round(waits, 1),
-            late=self.verdicts.is_late(now),
+            late=self.has_late_verdict(now),
             states=dict(self.states),
             recent=tuple(self.recent),
             sensors=len(told),
@@ -139,6 +139,10 @@ class Watched(ABC):
     def spent(self, name: str) -> str:
         """Return the ε of the readings that were judged; the sensor's ledger knows all that it spent."""
         return to_text(self._spent(name, self.sensors[name]))
+
+    def has_late_verdict(self, now: float) -> bool:
+        """Say whether the next verdict of any sensor takes much longer than the last ones did."""
+        return self.verdicts.is_late(now)
 
     def is_late(self, name: str, now: float) -> bool:
         """Say whether a sensor takes much longer than it usually did."""

@@ -44,6 +44,11 @@ class WatchedPool(Watched):
         self._counted = 0
         super().__init__(sensors, frozenset(retired))
 
+    def has_late_verdict(self, now: float) -> bool:
+        """Say whether the next verdict takes much longer than the last ones did, and than windows last."""
+        # Windows that were waited for come in one burst, after which the usual pause is no delay.
+        return self.verdicts.is_late(now, self._declaration.windows.seconds)
+
     def is_late(self, name: str, now: float) -> bool:
         """Say whether a sensor missed many more windows in a row than it usually does."""
         state = self.sensors[name]
