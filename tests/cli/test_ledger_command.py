@@ -37,6 +37,16 @@ def test_before_the_first_charge_it_says_that_none_was_charged(run: Run) -> None
     assert "has no account 'patients' yet: no question was charged to it" in done.stderr
 
 
+def test_a_check_names_the_accounts_that_another_name_would_stand_beside(run: Run, folder: Path) -> None:
+    count(run)
+    assert "already" not in run("check", "patients.yaml").stdout
+    declared = (folder / "patients.yaml").read_text().replace("name: patients", "name: people")
+    (folder / "people.yaml").write_text(f"{declared}ledger: patients.ledger\n")
+    checked = run("check", "people.yaml").stdout
+    assert "the ledger holds patients already" in checked
+    assert "another name opens another budget" in checked
+
+
 def test_a_lost_secret_is_refused_until_the_owner_begins_a_new_one(run: Run, folder: Path) -> None:
     first = json.loads(count(run).stdout)
     (folder / "patients.secret").rename(folder / "away")

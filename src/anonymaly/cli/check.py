@@ -90,6 +90,11 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             )
         if account is None:
             say(f"ledger: not opened yet; the first question opens it with a budget of ε = {declared.budget}")
+            if others_there := _others(declared, folder):
+                say(
+                    f"the ledger holds {', '.join(others_there)} already; if one of them is about the same "
+                    "rows, keep its name: another name opens another budget, and the promises add up"
+                )
         else:
             say(f"ledger: ε = {to_text(account.remaining)} of {to_text(account.limit)} remain")
         for name, problem in places.items():
@@ -97,6 +102,14 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         say(f"{wrong} to correct" if wrong else READY.format(look=_look(manifest)))
     if wrong:
         raise typer.Exit(2)
+
+
+def _others(declared: Manifest, folder: Path) -> list[str]:
+    try:
+        with _open(declared, folder) as ledger:
+            return [name for name in ledger.accounts() if name != declared.name]
+    except LedgerMissing:
+        return []
 
 
 def _look(manifest: str) -> str:

@@ -92,11 +92,7 @@ class _Commands(TyperGroup):
         if self._listing and entry.line is not None:
             return TyperCommand(name, help=entry.line)
         module, _, function = entry.home.partition(":")
-        try:
-            found: Any = getattr(importlib.import_module(module), function)
-        except KeyboardInterrupt:  # Typer would end silently
-            err.print("interrupted before the command began; nothing was charged")
-            raise typer.Exit(130) from None
+        found: Any = getattr(importlib.import_module(module), function)
         if isinstance(found, typer.Typer):
             return typer.main.get_command(found)
         program = typer.Typer(add_completion=False, rich_markup_mode="markdown")

@@ -48,7 +48,7 @@ def test_the_form_comes_from_the_file_and_bounds_do_not(run: Run, folder: Path) 
     assert "\n  Größe (cm): " in text, "unicode was escaped"
     assert "seen in the file: confirm decimal comma" in text
     assert "both %d/%m/%Y and %m/%d/%Y fit" in text
-    assert "# person: Patient ID?" in text
+    assert "# person: Patient ID  # is it?" in text
     assert "# notes: {type: opaque}  # left out: free text by its name" in text
     assert 'file: {encoding: utf-8, delimiter: ";"}  # seen in the file: confirm' in text
     assert 'nulls: ["", "-", unbekannt]' in text

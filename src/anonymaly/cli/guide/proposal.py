@@ -56,13 +56,13 @@ class Proposal:
     def declared(self) -> dict[str, Any]:
         """Return the column's declaration as the manifest holds it."""
         declared = {"type": self.type, **self.fields}
-        if self.type == "timestamps" and self._has_times and _DAY.fullmatch(str(self.fields.get("end"))):
+        if self.type == "timestamps" and self.has_times and _DAY.fullmatch(str(self.fields.get("end"))):
             # Whoever names a last day means all of it; to a manifest a day is its first moment.
             declared["end"] = f"{self.fields['end']} 23:59:59.999999"
         return {**declared, "read": self.read} if self.read else declared
 
     @property
-    def _has_times(self) -> bool:
+    def has_times(self) -> bool:
         """Whether the column's values may say a time of a day."""
         formats = self.read.get("dates", [ISO])
         return "unix" in self.read or any(form == ISO or re.search("%[HI]", form) for form in formats)

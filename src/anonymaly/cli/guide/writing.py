@@ -203,7 +203,7 @@ def _person(draft: Draft) -> Iterator[str]:
         return
     yield "# Without these two lines every row counts as a person of its own."
     named = draft.suggested_person
-    yield f"# person: {flow(named)}?" if named else "# person: COLUMN_THAT_IDENTIFIES_THE_PERSON"
+    yield f"# person: {flow(named)}  # is it?" if named else "# person: COLUMN_THAT_IDENTIFIES_THE_PERSON"
     yield "# max_rows: 1"
     ids = [column.column for column in draft.columns if column.type == OUT and column.column != named]
     if ids:
@@ -230,6 +230,8 @@ def _remarks(column: Proposal, confirmed: bool) -> Iterator[str]:
     """Say where a line comes from: the column's type or name, or the rows."""
     if not confirmed and column.found != "text":
         yield column.found
+    if not confirmed and column.type == "timestamps" and column.has_times:
+        yield "give the end with its time, as 2025-12-31 23:59:59"
     if column.column != column.column.strip():
         yield "spaces around its name belong to it: questions and files of new records write them, too"
     if (column.why and column.type == OUT) or (
