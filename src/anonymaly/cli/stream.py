@@ -118,7 +118,7 @@ def sensor(
         return inputs.from_file(source, resume=resume, form=form)
 
     loaded = load_party(config, "sensor")
-    if run_pool_sensor(loaded, source, form, lines):
+    if run_pool_sensor(loaded, source, form, lines, wait=when_spent == "wait"):
         return
     run_sensor(
         loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait"

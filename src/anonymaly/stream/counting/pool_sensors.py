@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 
 from anonymaly.errors import InputError
-from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.protocol.encoding import read_name
 
 
@@ -30,6 +29,6 @@ def read_sensors(sensors: Iterable[str], least: int, retired: Collection[str] = 
     return names
 
 
-def declared_digest(declaration: CountingDeclaration, sensors: Sequence[str]) -> bytes:
-    """Return the digest of what both counters must hold alike."""
-    return hashlib.sha256(declaration.fingerprint() + "\n".join(sensors).encode()).digest()
+def declared_digest(fingerprint: bytes, sensors: Sequence[str]) -> bytes:
+    """Return the digest of what both counters must hold alike: a window's declaration, and the sensors."""
+    return hashlib.sha256(fingerprint + "\n".join(sensors).encode()).digest()

@@ -7,23 +7,27 @@ What leaves was paid for before (`PayingSensor`).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from anonymaly.core.arrays import Integers
+from anonymaly.core.arrays import Floats, Integers
+from anonymaly.core.epsilon import Number
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.promise import Guarantee
 from anonymaly.stream.counting.contribution import contribute
 from anonymaly.stream.counting.declaration import CountingDeclaration
-from anonymaly.stream.counting.promise import CountingPromise, window_guarantee
+from anonymaly.stream.counting.messages import Contribution
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
+from anonymaly.stream.counting.promise import CountingPromise, windows_guarantee
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import PayingSensor
 from anonymaly.stream.protocol.perturb import read_readings
 from anonymaly.stream.protocol.windows import Moment
 
-CONTRIBUTION_BYTES = 1200  # two shares in the journal, at most
+CONTRIBUTION_BYTES = 1264  # two shares in the journal, at most
 
 
 class CountingSensor(PayingSensor[CountingDeclaration]):
@@ -43,6 +47,9 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
         The most ε that all readings together may cost. Needed the first time.
     anchor : path, optional
         A file elsewhere that shows whether the ledger was set back.
+    earlier : list of EarlierDeclaration, optional
+        What was declared before, oldest first. An account that does not know of a change yet is amended: what
+        was spent stays spent, and the ledger keeps the change and its reason.
 
     Examples
     --------
@@ -60,6 +67,21 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
     >>> sensor.spent, sensor.repeated  # window 1 is not counted, and window 0 had a reading at 00:07
     (0.5, 1)
     """
+
+    def __init__(
+        self,
+        name: str,
+        declaration: CountingDeclaration,
+        *,
+        journal: str | Path,
+        ledger: str | Path,
+        budget: Number | None = None,
+        anchor: str | Path | None = None,
+        earlier: Sequence[EarlierDeclaration] = (),
+    ) -> None:
+        self.declared = PoolDeclarations(declaration, earlier)
+        super().__init__(name, declaration, journal=journal, ledger=ledger, budget=budget, anchor=anchor)
+        self._withdraw_what_nobody_takes()
 
     def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
         """Charge the account, share the readings' cells, and return what to send; all of them or none.
@@ -88,7 +110,7 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
         self._journal.refuse_in_child()
         rows = read_readings(self.declaration, readings)
         windows = self._windows(times, len(rows))
-        cells = self.declaration.cells_of(rows).tolist() if len(rows) else []
+        cells = self._cells_of(rows, windows)
         with self._one_send:
             return self._contribute(cells, windows)
 
@@ -108,7 +130,7 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
     @property
     def counted(self) -> int:
         """To how many windows that are counted it contributed: those that cost."""
-        return self._noted("counted")
+        return sum(self._counted_from(begins) for begins, _ in self.declared.each())
 
     @property
     def repeated(self) -> int:
@@ -122,10 +144,26 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
 
     def promise(self) -> CountingPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        return CountingPromise(self.declaration, self.counted)
+        counted = [self._counted_from(begins) for begins, _ in self.declared.each()]
+        earlier = tuple(zip(self.declared.earlier, counted, strict=False))
+        return CountingPromise(self.declaration, counted[-1], earlier)
 
     def _noted(self, name: str) -> int:
         return int(self._journal.read_note(name) or 0)
+
+    def _counted_from(self, begins: int) -> int:
+        """Return how many readings were paid for under the declaration that begins with a window."""
+        return self._noted(_note_of(begins))
+
+    def _cells_of(self, rows: Floats, windows: Integers) -> list[int | None]:
+        cells: list[int | None] = [None] * len(rows)
+        begins = [self.declared.begins(window) for window in windows.tolist()]
+        for first in set(begins):
+            places = [place for place, found in enumerate(begins) if found == first]
+            found = self.declared.of(first).cells_of(rows[places])
+            for place, cell in zip(places, found.tolist(), strict=True):
+                cells[place] = cell
+        return cells
 
     def _windows(self, times: Iterable[Moment] | None, readings: int) -> Integers:
         moments = [time.time()] * readings if times is None else list(times)
@@ -148,18 +186,51 @@ class CountingSensor(PayingSensor[CountingDeclaration]):
                 repeated += 1
             else:
                 late += 1
-        counted = sum(self.declaration.is_counted(window) for _, window, _ in chosen)
+        paid = [window for _, window, _ in chosen if self.declared.of(window).is_counted(window)]
+        counted = Counter(map(self.declared.begins, paid))
 
         def make() -> tuple[list[Message], Mapping[str, str]]:
             noise, made = Noise.system(), list[Message]()
             for cell, window, previous in chosen:
-                made += contribute(self.name, window, cell, self.declaration.bits, noise, previous)
+                bits, declared = self.declared.of(window).bits, self.declared.fingerprint(window)
+                made += contribute(self.name, window, cell, bits, noise, previous, declared)
             notes = {"newest": newest, "repeated": repeated, "late": late}
-            notes |= {"accepted": self.accepted + len(chosen), "counted": self.counted + counted}
+            notes |= {"accepted": self.accepted + len(chosen)}
+            notes |= {
+                _note_of(begins): self._counted_from(begins) + number for begins, number in counted.items()
+            }
             return made, {name: str(number) for name, number in notes.items()}
 
-        asks = f"{len(chosen)} contributions, {counted} of them counted, up to window {newest}"
-        return self._send(counted, asks, CONTRIBUTION_BYTES * len(chosen), make)
+        asks = f"{len(chosen)} contributions, {len(paid)} of them counted, up to window {newest}"
+        each = [(self.declared.of(begins), number) for begins, number in sorted(counted.items())]
+        guarantee = windows_guarantee(each) if each else None
+        return self._send(guarantee, len(paid), asks, CONTRIBUTION_BYTES * len(chosen), make)
 
-    def _guarantee(self, readings: int) -> Guarantee:
-        return window_guarantee(self.declaration, readings)
+    def _open_account(self, budget: Number | None) -> None:
+        """Enter the changes that the account does not know of yet, then open it."""
+        if self.name in self._ledger.accounts():
+            known = dict(self._account.declaration)
+            states = self.declared.as_accounts()
+            number = states.index(known) if known in states else len(states)  # else it is refused
+            for change, state in list(zip(self.declared.earlier, states[1:], strict=True))[number:]:
+                self._ledger.amend(
+                    self.name, state, rules={}, reason=change.reason,
+                    learned_from_rows=change.learned_from_readings,
+                )  # fmt: skip
+        super()._open_account(budget)
+
+    def _account_of(self, declaration: CountingDeclaration) -> dict[str, Any]:
+        return self.declared.as_accounts()[-1]
+
+    def _withdraw_what_nobody_takes(self) -> None:
+        """Send nothing that was made under what is declared of its window no more; it stays paid for."""
+        with self._journal.transaction():
+            for message in self._journal.unsettled(-1):
+                known = self.declared.fingerprint(message.window)
+                if isinstance(message, Contribution) and message.declared != known:
+                    self._journal.withdraw(message)
+
+
+def _note_of(begins: int) -> str:
+    """Return where the journal keeps how many readings a declaration counted, by its first window."""
+    return f"counted from {begins}" if begins else "counted"

@@ -16,6 +16,7 @@ from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.pool_sensors import read_sensors
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.config import (
@@ -59,6 +60,8 @@ class PoolConfig(Value):
     """The addresses and public keys of those that the party talks to."""
     pool: CountingDeclaration
     """What is public about all sensors' readings."""
+    earlier: list[EarlierDeclaration] = Field(default_factory=list)
+    """What was declared before, oldest first."""
     sensors: list[StrictStr] = Field(default_factory=list)
     """All sensors of the pool in the order of joining it, for counters and owner."""
     retired: list[StrictStr] = Field(default_factory=list)
@@ -84,6 +87,7 @@ class PoolConfig(Value):
 
     def check(self) -> None:
         """Refuse what does not fit together, above all what would give one party both shares."""
+        PoolDeclarations(self.pool, self.earlier)
         is_sensor, is_counter = self.party == "sensor", self.party in COUNTERS
         wanted = {
             "name": is_sensor, "ledger": is_sensor, "check_key": is_counter, "sensors": not is_sensor,
@@ -134,6 +138,7 @@ class LoadedPool(LoadedConfig):
             check_key=read_secret(self.folder / (config.check_key or ""), field="check_key"),
             journal=self.folder / config.journal,
             retired=config.retired,
+            earlier=config.earlier,
         )
 
     def make_pool_owner(self) -> PoolOwner:
@@ -151,6 +156,7 @@ class LoadedPool(LoadedConfig):
             ledger=self.ledger,
             budget=config.budget,
             anchor=self.anchor,
+            earlier=config.earlier,
         )
 
 
@@ -158,8 +164,8 @@ def _of_a_pool() -> InputError:
     return InputError(
         "is a pool's, and this command is for streams of `correction`",
         field="config",
-        next_step="A pool has the commands init, sensor, counter, owner, budget, skip, add-sensor, "
-        "retire-sensor, rotate-key and update.",
+        next_step="A pool has the commands init, sensor, counter, owner, budget, skip, declare, origin, "
+        "add-sensor, retire-sensor, rotate-key and update.",
     )
 
 

@@ -18,7 +18,9 @@ from anonymaly.stream.counting.messages import VerdictShares
 from anonymaly.stream.counting.owner import WORDS, PoolJudgement
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.carrier import Carrier, end
+from anonymaly.stream.programs.inputs import STANDARD_INPUT
 from anonymaly.stream.programs.pool_config import LoadedPool
+from anonymaly.stream.programs.pool_origins import note_origins
 from anonymaly.stream.programs.program import (
     MOST_UNSETTLED,
     Event,
@@ -26,6 +28,7 @@ from anonymaly.stream.programs.program import (
     describe_alarm,
     read_ahead,
     run,
+    send_paid,
 )
 from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
@@ -35,6 +38,7 @@ from anonymaly.stream.protocol.windows import Moment
 TICK = 1.0  # seconds between looks at the clock
 READ_AT_ONCE = 64  # readings of a file
 NANOSECONDS = 10**9
+Batches = Callable[[CountingSensor], Iterator[Batch]]
 LARGEST_SECONDS = 10**11  # numbers beyond are nanoseconds, as in line protocol
 
 
@@ -87,25 +91,29 @@ def run_pool_owner(loaded: LoadedPool, report: Report, *, after: int = 0, until:
 
 
 def run_counting_sensor(
-    loaded: LoadedPool, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+    loaded: LoadedPool,
+    report: Report,
+    batches: Batches,
+    name: str = STANDARD_INPUT,
+    *,
+    wait: bool = False,
 ) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
     A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
+    ``name`` is what the sensor remembers of the input. With ``wait`` a spent budget does not end it.
     """
     with loaded.make_counting_sensor() as sensor:
-        asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches), None))
+        asyncio.run(run(loaded, sensor, sensor_work(sensor, report, batches, name, wait=wait), None))
 
 
-def run_counting_sensors(
-    parties: Sequence[LoadedPool], report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
-) -> None:
+def run_counting_sensors(parties: Sequence[LoadedPool], report: Report, batches: Batches, name: str) -> None:
     """Run many sensors in one process, each over its own connection: to show a pool, not to run one."""
 
     async def work(loaded: LoadedPool, sensor: CountingSensor) -> None:
         carrier = Carrier(sensor, loaded.make_connection())
         carrying = asyncio.create_task(carrier.run())
-        working = asyncio.ensure_future(sensor_work(sensor, report, batches)(carrier))
+        working = asyncio.ensure_future(sensor_work(sensor, report, batches, name)(carrier))
         done, _ = await asyncio.wait([carrying, working], return_when=asyncio.FIRST_COMPLETED)
         await end([carrying, working])
         for task in done:
@@ -119,12 +127,13 @@ def run_counting_sensors(
 
 
 def sensor_work(
-    sensor: CountingSensor, report: Report, batches: Callable[[CountingSensor], Iterator[Batch]]
+    sensor: CountingSensor, report: Report, batches: Batches, name: str, *, wait: bool = False
 ) -> Callable[[Carrier], Coroutine[Any, Any, None]]:
     """Return what a sensor does once its messages are carried."""
 
     def send(batch: Batch) -> list[Outgoing]:
         moments = [moment_of(reading.time) for reading in batch]
+        note_origins(sensor, name, batch, moments)
         return sensor.send([reading.values for reading in batch], moments)
 
     def warm_up() -> None:
@@ -136,7 +145,7 @@ def sensor_work(
         try:
             async for batch in read_ahead(batches(sensor)):
                 await carrier.settled(MOST_UNSETTLED)
-                await carrier.send(await carrier.call(send, batch))
+                await carrier.send(await send_paid(carrier, send, batch, wait=wait))
                 report(await carrier.call(describe_sensor, sensor, "sent"))
         except BudgetExceeded:
             await carrier.settled(0)  # what was paid for still arrives
