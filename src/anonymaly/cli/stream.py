@@ -129,7 +129,7 @@ def sensor(
             field="stay",
             next_step="Run `anonymaly stream keep` first.",
         )
-    if run_sensor_of_pool(loaded, source, form, lines, stay):
+    if run_sensor_of_pool(loaded, source, form, lines, stay=stay, wait=when_spent == "wait"):
         return
     run_sensor(
         loaded, printer(lines, _say_sensor), batches, batch, wait=when_spent == "wait", stay=stay

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,9 @@ from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
 from anonymaly.ledger import Ledger
+
+if TYPE_CHECKING:
+    from anonymaly.stream.programs.inputs import ReadingOrigin
 
 # The programs are an extra. A command imports them when it runs, so that `--help` does not need it.
 
@@ -69,7 +72,6 @@ def rotate_key(
 @app.command("declare")
 def declare(
     folder: Folder,
-    sensor: Name,
     declaration: Declared,
     reason: Why,
     learned: Annotated[
@@ -79,11 +81,37 @@ def declare(
             help="Whether it was learned from the readings that are protected.",
         ),
     ],
+    sensor: Annotated[
+        str | None, typer.Option("--sensor", metavar="NAME", help="The sensor; none for a pool.")
+    ] = None,
+    from_window: Annotated[
+        int | None,
+        typer.Option(
+            "--from-window",
+            min=1,
+            metavar="W",
+            help="Of a pool: the first window, a multiple of both periods.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Declare a sensor's readings anew from its next window on, under the same account."""
+    """Declare readings anew, under the same accounts: a sensor's from its next window on, or a pool's."""
+    from anonymaly.cli.stream_pool import declare_pool  # noqa: PLC0415
     from anonymaly.stream.programs import changes  # noqa: PLC0415
 
+    if changes.is_pool(folder):
+        facts, words, changed = declare_pool(folder, sensor, declaration, from_window, reason, learned)
+        if not as_json:
+            for line in words:
+                say(line)
+        say_changed(changed, folder, as_json, **facts)
+        return
+    if from_window is not None:
+        raise InputError(
+            "is for a pool: a sensor's next window is its own", field="from_window", next_step="Leave it out."
+        )
+    if sensor is None:
+        raise InputError("is required", field="sensor", next_step="Say whose readings are declared anew.")
     window, changed = changes.declare_anew(
         folder, sensor, _read(declaration), reason=reason, learned_from_readings=learned
     )
@@ -144,21 +172,43 @@ def budget(
 def origin(
     config: Config,
     window: Annotated[int, typer.Option("--window", min=0, help="The window, as the verdict names it.")],
-    places: Annotated[list[int], typer.Argument(metavar="PLACE…", help="Places in it, counted from 0.")],
+    places: Annotated[
+        list[int] | None,
+        typer.Argument(
+            metavar="PLACE…", help="Places in it, counted from 0; none for a pool.", show_default=False
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say which line, and of what time, readings of a verdict were; on the sensor, while it is stopped."""
+    from anonymaly.cli.stream_pool import origin_in_pool  # noqa: PLC0415
     from anonymaly.stream.programs.inputs import origins  # noqa: PLC0415
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
 
-    with load_party(config, "sensor").make_sensor() as party:
+    loaded = load_party(config, "sensor")
+    if isinstance(loaded, LoadedPool):
+        item = origin_in_pool(loaded, window, places or [])
+        if as_json:
+            say_json({"window": window, "reading": None if item is None else vars(item)})
+        else:
+            say(f"window {window}: {_say_origin(item)}")
+        return
+    if not places:
+        raise InputError("are required", field="places", next_step="Give those that the verdict names.")
+    with loaded.make_sensor() as party:
         found = origins(party, window, places)
     shown = [{"place": place, **({} if item is None else vars(item))} for place, item in found.items()]
     if as_json:
         say_json({"window": window, "readings": shown})
         return
     for place, item in found.items():
-        what = "not known" if item is None else f"line {item.line} of {item.input}"
-        say(f"{place}: {what}" + (f", time {item.time}" if item is not None and item.time else ""))
+        say(f"{place}: {_say_origin(item)}")
+
+
+def _say_origin(item: ReadingOrigin | None) -> str:
+    if item is None:
+        return "not known"
+    return f"line {item.line} of {item.input}" + (f", time {item.time}" if item.time else "")
 
 
 @app.command("skip")

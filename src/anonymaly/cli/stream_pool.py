@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymaly.cli.stream import Config, Form, Lines, app, load_party, printer
 from anonymaly.cli.stream_readings import say_reading, say_request
+from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import InputError
 
 if TYPE_CHECKING:
     from anonymaly.stream.programs.config import LoadedConfig
+    from anonymaly.stream.programs.inputs import ReadingOrigin
+    from anonymaly.stream.programs.pool_config import LoadedPool
     from anonymaly.stream.programs.pool_program import PoolSensor
     from anonymaly.stream.programs.readings import Batch
 
@@ -34,7 +39,9 @@ def run_server_of_pool(loaded: LoadedConfig, lines: bool) -> bool:
     return True
 
 
-def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lines: bool, stay: bool) -> bool:
+def run_sensor_of_pool(
+    loaded: LoadedConfig, source: str, form: Form | None, lines: bool, *, stay: bool, wait: bool
+) -> bool:
     """Run a pool's sensor; say whether it was one."""
     from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
     from anonymaly.stream.programs.pool_program import (  # noqa: PLC0415
@@ -49,7 +56,8 @@ def run_sensor_of_pool(loaded: LoadedConfig, source: str, form: Form | None, lin
     def batches(party: PoolSensor) -> Iterator[Batch]:
         return from_pipe(sys.stdin, party, form) if source == "-" else from_file(source, party, form)
 
-    run_pool_sensor(loaded, printer(lines, say_sensor), batches, stay=stay)
+    name = source if source == "-" else Path(source).name
+    run_pool_sensor(loaded, printer(lines, say_sensor), batches, name, wait=wait, stay=stay)
     return True
 
 
@@ -85,6 +93,57 @@ def skip_of_pool(
     first = min(given_up, default=until - 1)
     pool = loaded.config.pool.pool
     return {"pool": pool, "first": first, "last": until - 1, "given_up": len(given_up), "reason": reason}
+
+
+def origin_in_pool(loaded: LoadedPool, window: int, places: list[int]) -> ReadingOrigin | None:
+    """Return where a pool's sensor had its reading of a window from."""
+    from anonymaly.stream.programs.pool_origins import origin_of  # noqa: PLC0415
+
+    if places:
+        raise InputError(
+            "are for sensors that are judged each by itself: a pool's sensor has one reading in a window",
+            field="places",
+            next_step="Leave them out.",
+        )
+    with loaded.make_sensor_of_pool() as sensor:
+        return origin_of(sensor, window)
+
+
+def declare_pool(
+    folder: Path, sensor: str | None, declaration: Path, window: int | None, reason: str, learned: bool
+) -> tuple[dict[str, Any], list[str], list[Path]]:
+    """Declare a pool anew; return what holds from when on, the same in words, and what changed."""
+    from anonymaly.stream.counting.declaration import CountingDeclaration  # noqa: PLC0415
+    from anonymaly.stream.counting.promise import CountingPromise  # noqa: PLC0415
+    from anonymaly.stream.programs import changes  # noqa: PLC0415
+
+    if sensor is not None:
+        raise InputError(
+            "is not for a pool, whose declaration is the same for all",
+            field="sensor",
+            next_step="Leave it out.",
+        )
+    given = CountingDeclaration.read(read_yaml(declaration, "Declare columns, windows, epsilon and period."))
+    if window is None:
+        raise InputError(
+            "is required for a pool",
+            field="from_window",
+            next_step="Give a window far enough ahead that all parties have been started anew by then.",
+        )
+    changed = changes.declare_pool_anew(
+        folder, given, window=window, reason=reason, learned_from_readings=learned
+    )
+    begins = datetime.fromtimestamp(given.windows.begins(window), UTC).isoformat()
+    promise = CountingPromise(given, 0)
+    words = [
+        f"{given.pool}: the new declaration holds from window {window} on, which begins {begins}; what was "
+        "spent stays spent.",
+        promise.summary(),
+        "Have every party started anew by then: what is contributed under another declaration of its window "
+        "is not taken, and stays paid for.",
+    ]
+    facts = {"window": window, "begins": begins, "epsilon": {"window": str(given.epsilon), **promise.by_time}}
+    return facts, words, changed
 
 
 def say_sensor(event: dict[str, Any]) -> str:

@@ -67,7 +67,11 @@ def transport(*parties: object) -> LocalTransport:
 
 
 def window(
-    number: int, cells: dict[str, int | None], bits: int = POOL.bits, previous: int | None = None
+    number: int,
+    cells: dict[str, int | None],
+    pool: CountingDeclaration = POOL,
+    previous: int | None = None,
+    bits: int | None = None,
 ) -> list[Outgoing]:
     """Return the contributions of some sensors to a window."""
     noise = Noise.system()
@@ -75,7 +79,7 @@ def window(
     return [
         Outgoing(message.recipient, message)
         for name, cell in cells.items()
-        for message in contribute(name, number, cell, bits, noise, before)
+        for message in contribute(name, number, cell, bits or pool.bits, noise, before, pool.fingerprint())
     ]
 
 

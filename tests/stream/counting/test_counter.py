@@ -125,7 +125,7 @@ def test_fault_cells_change_once_a_period(tmp_path: Path) -> None:
     for number, cells in enumerate(
         cast("list[dict[str, int | None]]", [usual(room_03=FAULT), moved, moved, moved])
     ):
-        carried.carry(window(number, cells))
+        carried.carry(window(number, cells, pool))
     assert [len(faults) for _, _, faults in found(judging)] == [1, len(NAMES), len(NAMES), 0]
     assert [counter.released for counter in both] == [2, 2]
 
@@ -134,15 +134,15 @@ def test_a_period_whose_first_window_is_spread_out_has_no_verdict(tmp_path: Path
     pool = CountingDeclaration.read(POOL.to_dict() | {"period": 2, "share": 0.5})
     judging = owner(tmp_path, pool)
     carried = transport(*counters(tmp_path, pool), judging)
-    carried.carry(window(0, {name: place % 20 for place, name in enumerate(NAMES)}))
-    carried.carry(window(1, usual()))
+    carried.carry(window(0, {name: place % 20 for place, name in enumerate(NAMES)}, pool))
+    carried.carry(window(1, usual(), pool))
     assert [state for _, state, _ in found(judging)] == ["nothing is usual"] * 2
 
 
 def test_a_window_before_the_first_count_has_no_verdict(tmp_path: Path) -> None:
     pool = CountingDeclaration.read(POOL.to_dict() | {"period": 2})
     judging = owner(tmp_path, pool)
-    transport(*counters(tmp_path, pool), judging).carry(window(1, usual(), previous=-1))
+    transport(*counters(tmp_path, pool), judging).carry(window(1, usual(), pool, previous=-1))
     assert found(judging) == [(1, "no window was counted yet", ())]
 
 

@@ -63,7 +63,7 @@ def test_a_changed_byte_is_refused_or_makes_another_message(message: Message) ->
 
 def test_sizes_do_not_depend_on_the_reading() -> None:
     noise = Noise.system()
-    for bits, most in ((8, 300), (12, 370), (16, 430)):
+    for bits, most in ((8, 300), (12, 370), (16, 440)):
         sizes = {
             len(message.to_bytes())
             for cell in (None, 0, 1, 2**bits - 1)

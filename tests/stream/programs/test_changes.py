@@ -216,10 +216,10 @@ def test_commands_change_a_stream_and_say_what_changed(run: Run, stream: Path, t
     assert "detector/config.yaml" in run("retire-sensor", folder, "--sensor", "room-3").stdout
     assert "corrector/private.key" in run("rotate-key", folder, "corrector").stdout
     (tmp_path / "new.yaml").write_text(yaml.safe_dump(public_facts(DRIFTED)))
-    declared = run(
-        "declare", folder, "--sensor", "room-1", "--declaration", str(tmp_path / "new.yaml"),
-        "--reason", "summer", "--not-learned-from-readings", "--json",
-    )  # fmt: skip
+    new = ("--declaration", str(tmp_path / "new.yaml"), "--reason", "summer", "--not-learned-from-readings")
+    declared = run("declare", folder, "--sensor", "room-1", *new, "--json")
+    for wrong in ((), ("--sensor", "room-1", "--from-window", "4")):
+        assert run("declare", folder, *wrong, *new).returncode == 2
     assert json.loads(declared.stdout)["window"] == 0
     assert run("update", folder).returncode == 0
     assert run("add-sensor", str(tmp_path), "--sensor", "x", "--budget", "1").returncode == 2

@@ -6,20 +6,21 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 import yaml
 
 from anonymaly.errors import InputError
-from anonymaly.stream import CountingSensor, LocalTransport, Party, PoolOwner
+from anonymaly.ledger import Ledger
+from anonymaly.stream import CountingDeclaration, CountingSensor, LocalTransport, Party, PoolOwner
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.programs import changes
 from anonymaly.stream.programs.mosquitto import AccessList
-from anonymaly.stream.programs.pool_setup import set_up_pool
+from anonymaly.stream.programs.pool_setup import pool_facts, set_up_pool
 from anonymaly.stream.programs.register import CONFIG, Register, update_folder
-from anonymaly.stream.programs.setup import example_declaration
 from tests.stream.programs.conftest import Run
 from tests.stream.programs.test_changes import secrets, users
 from tests.stream.programs.test_pool import DECLARED, ROOMS, START, loaded
@@ -123,17 +124,87 @@ def test_no_window_waits_for_a_retired_sensor_and_too_few_are_not_left(pool: Pat
     assert Register.load(pool).retired == ["room-1"]
 
 
-def test_keys_are_rotated_and_a_pool_is_not_declared_anew(pool: Path) -> None:
+def test_a_rotated_key_of_a_counter_reaches_everybody(pool: Path) -> None:
     before = loaded(pool, "owner").config.peers["counter-1"]
     changes.rotate_key(pool, "counter-1")
     assert loaded(pool, "owner").config.peers["counter-1"] != before
     with opened(pool, *ROOMS) as parties:
         parties.read(0, *ROOMS)
         assert parties.verdicts() == [(0, "judged", (), 5)]
-    with pytest.raises(InputError, match="cannot be declared anew"):
-        changes.declare_anew(
-            pool, "room-1", example_declaration(), reason="summer", learned_from_readings=False
-        )
+
+
+def declare(run: Run, folder: Path, declared: CountingDeclaration, *more: str) -> CompletedProcess[str]:
+    (folder.parent / "new.yaml").write_text(yaml.safe_dump(pool_facts(declared)))
+    return run("declare", folder.name, "--declaration", "new.yaml", "--not-learned-from-readings", *more)
+
+
+FINE = CountingDeclaration.read(
+    WIDE.to_dict()
+    | {"columns": [WIDE.columns[0].to_dict() | {"cells": 100}], "epsilon": "50", "period": 2, "radius": 3}
+)
+
+
+@pytest.mark.parametrize("behind", COUNTERS)
+def test_a_pool_is_declared_anew_from_a_window_on_and_waits_for_who_has_not_heard(
+    pool: Path, tmp_path: Path, run: Run, behind: str
+) -> None:
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS, broken="room-4")
+    elsewhere = tmp_path / "machine"
+    elsewhere.mkdir()
+    shutil.move(pool / behind, elsewhere / behind)
+    said = declare(run, pool, FINE, "--from-window", "2", "--reason", "summer", "--json")
+    told = json.loads(said.stdout)
+    assert (told["window"], told["begins"]) == (2, "2026-01-01T00:02:00+00:00")
+    assert {"stream.yaml", "owner/config.yaml", "sensor-room-0/config.yaml"} <= set(told["changed"])
+    ahead = next(name for name in COUNTERS if name != behind)
+    with ExitStack() as stack:
+        names = (ahead, "owner", *(f"sensor-{room}" for room in ROOMS))
+        made = [stack.enter_context(loaded(pool, name).make_party()) for name in names]
+        with loaded(elsewhere, behind).make_counter() as old:
+            parties = Pool([*made, old])
+            parties.read(1, *ROOMS, broken="room-3")  # as before, for all
+            for room in ROOMS:  # dropped by the one that has not heard, and kept
+                with suppress(InputError):
+                    parties.read(2, room, broken="room-2")
+            assert parties.verdicts() == [(0, "judged", ("room-4",), 5), (1, "judged", ("room-3",), 5)]
+            assert all(party.waiting for party in made if party.address.startswith("sensor"))
+        shutil.copy(pool / "stream.yaml", elsewhere)
+        run("update", "machine")
+        parties = Pool([*made, stack.enter_context(loaded(elsewhere, behind).make_counter())])
+        parties.resume()
+        parties.read(3, *ROOMS, broken="room-1")
+        assert parties.verdicts()[2:] == [(2, "judged", ("room-2",), 5), (3, "judged", ("room-1",), 5)]
+        sensor = parties.parties["sensor/room-0"]
+        assert isinstance(sensor, CountingSensor)
+        assert sensor.spent == 40 + 40 + 50  # windows 0, 1 and 2; 3 is not counted any more
+    with Ledger.audit(pool / "sensor-room-0" / "sensor.ledger") as book:
+        assert [item.reason for item in book.declarations("room-0")] == [None, "summer"]
+    # Said again it changes nothing more, and what cannot be is refused.
+    again = declare(run, pool, FINE, "--from-window", "2", "--reason", "summer", "--json")
+    assert json.loads(again.stdout)["changed"] == ["stream.yaml"]
+    same = declare(run, pool, FINE, "--from-window", "8", "--reason", "?")
+    assert "is what is declared already" in same.stderr
+    odd = declare(run, pool, WIDE, "--from-window", "5", "--reason", "winter")
+    assert (odd.returncode, "no multiple of both periods" in odd.stderr) == (2, True)
+    assert "is required for a pool" in declare(run, pool, WIDE, "--reason", "winter").stderr
+    assert "same for all" in declare(run, pool, WIDE, "--sensor", "room-1", "--reason", "winter").stderr
+
+
+def test_declaring_a_pool_anew_says_what_readings_lose_from_then_on(pool: Path, run: Run) -> None:
+    said = declare(run, pool, FINE, "--from-window", "2", "--reason", "summer").stdout
+    assert "pool: the new declaration holds from window 2 on, which begins 2026-01-01T00:02:00+00:00" in said
+    assert "A reading loses at most ε = 50 in one window of 2" in said
+    assert "stays paid for" in said
+
+
+def test_a_sensor_that_joins_after_a_change_knows_both_declarations(pool: Path, run: Run) -> None:
+    declare(run, pool, FINE, "--from-window", "2", "--reason", "summer")
+    changes.add_sensor(pool, "room-5", budget=500)
+    with opened(pool, *ROOMS, "room-5") as parties:
+        parties.read(1, *ROOMS, "room-5")
+        parties.read(2, *ROOMS, "room-5", broken="room-5")
+        assert parties.verdicts()[-1] == (2, "judged", ("room-5",), 6)
 
 
 def test_a_counter_goes_on_though_its_partner_lost_its_journal(pool: Path, run: Run) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -42,6 +43,7 @@ from anonymaly.stream.counting.point_function import Expansion
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.counting.steps import Waits
+from anonymaly.stream.protocol.encoding import DIGEST_BYTES, NotYet
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.windows import PooledWindows
@@ -147,7 +149,8 @@ def play(
         waiting: deque[Message] = deque()
         for window, cells in enumerate(windows):
             for name, cell in cells.items():
-                waiting += case.contribute(name, window, cell, declared.bits, noise, window - 1)
+                fingerprint = declared.fingerprint()
+                waiting += case.contribute(name, window, cell, declared.bits, noise, window - 1, fingerprint)
         while waiting:
             message = waiting.popleft()
             if message.recipient in parties:
@@ -222,6 +225,7 @@ def _replay(case: CountingCase) -> Iterator[Finding]:
     yield _other_list(case)
     yield _bent(case)
     yield _unpaid(case)
+    yield _declared_otherwise(case)
 
 
 CHECKS: dict[Layer, Callable[[CountingCase], Iterator[Finding]]] = {
@@ -368,6 +372,22 @@ def _unpaid(case: CountingCase) -> Finding:
     return Finding("replay", "windows that nobody paid for", opened == [0], words)
 
 
+def _declared_otherwise(case: CountingCase) -> Finding:
+    """Lemma C4: a contribution that was paid for by another declaration of its window is not taken."""
+    declared, other = case.declared(), case.declared(period=2)  # under which window 1 costs nothing
+    taken = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        case.counter(1, declared, SENSORS, check_key=bytes(32), journal=Path(folder) / "1") as counter,
+    ):
+        for name in SENSORS:
+            made, _ = case.contribute(name, 1, 5, declared.bits, Noise.system(), 0, other.fingerprint())
+            with suppress(NotYet):
+                taken += bool(counter.handle(made))
+    words = f"{taken} of {len(SENSORS)} that another declaration leaves free are taken"
+    return Finding("replay", "paid for under another declaration", taken == 0, words)
+
+
 class _RateForOneCell(CountingDeclaration):
     @property
     def rate(self) -> Fraction:
@@ -406,6 +426,11 @@ class _ChecksAgain(PoolCounter):
         return super()._take(message)
 
 
+class _TakesAllDeclarations(PoolCounter):
+    def _gather(self, message: Contribution) -> list[Message]:
+        return super()._gather(replace(message, declared=self.declared.fingerprint(message.window)))
+
+
 class _OpensAtOnce(PoolCounter):
     def _exchange(self, made: list[Message], window: int, kind: Any, make: Any) -> Any:
         try:
@@ -429,7 +454,13 @@ class _BelievesCounts(PoolCounter):
 
 
 def _without_secret(
-    sensor: str, window: int, cell: int | None, bits: int, noise: Noise, previous: int = -1
+    sensor: str,
+    window: int,
+    cell: int | None,
+    bits: int,
+    noise: Noise,
+    previous: int = -1,
+    declared: bytes = bytes(DIGEST_BYTES),
 ) -> tuple[Contribution, Contribution]:
     """Make a contribution whose proof is the vector times a secret that everybody knows: 0."""
 
@@ -438,7 +469,7 @@ def _without_secret(
             return 0 if size is None else noise.uniform(bound, size)
 
     known = Known(lambda: bytes(32), reproducible=True)
-    return contribute(sensor, window, cell, bits, known, previous)
+    return contribute(sensor, window, cell, bits, known, previous, declared)
 
 
 COUNTING_MUTANTS: tuple[CountingMutant, ...] = (
@@ -452,5 +483,6 @@ COUNTING_MUTANTS: tuple[CountingMutant, ...] = (
     CountingMutant("opened before the other commits", "replay", CountingCase(counter=_OpensAtOnce)),
     CountingMutant("a sum over any list", "replay", CountingCase(counter=_SumsAnyList)),
     CountingMutant("a bent histogram believed", "replay", CountingCase(counter=_BelievesCounts)),
+    CountingMutant("any declaration taken", "replay", CountingCase(counter=_TakesAllDeclarations)),
     CountingMutant("counted windows that nobody paid for", "replay", CountingCase(declaration=_CountsAlways)),
 )

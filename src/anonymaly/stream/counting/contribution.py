@@ -8,12 +8,21 @@ from anonymaly.stream.counting.check import NONCE_BYTES, make_masks
 from anonymaly.stream.counting.messages import Contribution
 from anonymaly.stream.counting.point_function import make_keys
 from anonymaly.stream.counting.prime_field import PRIME
+from anonymaly.stream.protocol.encoding import DIGEST_BYTES
 
 
 def contribute(
-    sensor: str, window: int, cell: int | None, bits: int, noise: Noise, previous: int = -1
+    sensor: str,
+    window: int,
+    cell: int | None,
+    bits: int,
+    noise: Noise,
+    previous: int = -1,
+    declared: bytes = bytes(DIGEST_BYTES),
 ) -> tuple[Contribution, Contribution]:
     """Return what both counters get of a reading in a cell; None is a contribution without a reading.
+
+    ``declared`` is the declaration's fingerprint: counters take no other declaration's contributions.
 
     Examples
     --------
@@ -28,6 +37,7 @@ def contribute(
     masks = make_masks(secret, noise)
     nonce = bytes(noise.uniform(256, NONCE_BYTES).tolist())
     first, second = (
-        Contribution(sensor, window, part, keys[part], masks[part], nonce, previous) for part in range(2)
+        Contribution(sensor, window, part, keys[part], masks[part], nonce, previous, declared)
+        for part in range(2)
     )
     return first, second

@@ -8,25 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymaly.stream.counting.messages import (
-    Commitment,
-    Contribution,
-    FirstRound,
-    HeldList,
-    Opening,
-    SecondRound,
-    VerdictShares,
-)
-from anonymaly.stream.counting.pool_sensors import declared_digest
-from anonymaly.stream.counting.steps import WindowSteps
-from anonymaly.stream.protocol.encoding import refused
+from anonymaly.stream.counting.messages import Contribution, HeldList, VerdictShares
+from anonymaly.stream.counting.steps import FROM_THE_OTHER, WindowSteps
+from anonymaly.stream.protocol.encoding import NotYet, refused
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.notices import AlarmReason, Skip
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.versions import is_known_between
 from anonymaly.stream.protocol.windows import Moment, seconds_of
-
-FROM_THE_OTHER = (HeldList, FirstRound, SecondRound, Commitment, Opening)
 
 
 class PoolCounter(WindowSteps):
@@ -46,6 +35,8 @@ class PoolCounter(WindowSteps):
         The counter's own file.
     retired : list of str, optional
         Those of the sensors that contribute no more, so that no window waits for them.
+    earlier : list of EarlierDeclaration, optional
+        What was declared before, oldest first.
     """
 
     def handle(self, message: Message) -> list[Outgoing]:
@@ -95,10 +86,9 @@ class PoolCounter(WindowSteps):
             raise refused("is about another pool")
         if message.window < self.floor:
             return self._answer_late(message)
-        if isinstance(message, HeldList) and message.declared != declared_digest(
-            # One that does not know the newest sensors yet names the others in the same places.
-            self.declaration,
-            self.sensors[: len(message.members)],
+        # One that does not know the newest sensors yet names the others in the same places.
+        if isinstance(message, HeldList) and message.declared != self._declared_digest(
+            message.window, len(message.members)
         ):
             raise refused("is of a counter with another declaration or other sensors")
         if not self._journal.add(message):
@@ -117,10 +107,18 @@ class PoolCounter(WindowSteps):
     def _gather(self, message: Contribution) -> list[Message]:
         if message.sensor not in self._open:
             raise refused(f"is about the sensor {message.sensor}, which is not declared")
-        if message.bits != self.declaration.bits or message.previous >= message.window:
-            raise refused("does not fit the declaration")
+        if message.previous >= message.window:
+            raise refused("follows a later window")
         if message.window < self.floor or self._open.has(message):
             return []  # late, or seen: one contribution a window, the first that arrived
+        if message.declared != self.declared.fingerprint(message.window):
+            raise NotYet(  # it may be paid for otherwise (GUARANTEE, lemma C4)
+                "was made under another declaration of its window than is known here",
+                field="message",
+                next_step="It will be sent again. Give every party the same stream.yaml, and start it anew.",
+            )
+        if message.bits != self.declared.of(message.window).bits:
+            raise refused("does not fit the declaration")
         self._open.refuse_too_many(message)
         self._journal.add(message)
         self._open.add(message)
@@ -138,7 +136,7 @@ class PoolCounter(WindowSteps):
             self.declaration.pool,
             message.window,
             self.part,
-            self._declared,
+            self._declared_digest(message.window, len(self.sensors)),
             np.zeros(len(self.sensors), np.bool_),
             (),
         )
@@ -159,7 +157,8 @@ class PoolCounter(WindowSteps):
         window, floor = self._open.first, self.floor
         if window is None or window == floor:
             return window
-        if not self._open.passed_over(floor) and self._now < self.declaration.windows.closes(window - 1):
+        before = self.declared.of(window - 1).windows
+        if not self._open.passed_over(floor) and self._now < before.closes(window - 1):
             return None
         self._journal.note("floor", str(window))
         return window

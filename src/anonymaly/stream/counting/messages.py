@@ -31,6 +31,7 @@ from anonymaly.stream.counting.point_function import (
 )
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import (
+    DIGEST_BYTES,
     Digest,
     Digests,
     Fields,
@@ -82,6 +83,7 @@ class _Keys(Layout):
         head = _KEY.pack(message.part, levels + GROUP_BITS, message.previous, message.nonce)
         return head + b"".join(
             [
+                message.declared,
                 np.asarray(key.seed, "<u4").tobytes(),
                 _write_corrections(key.corrections),
                 np.asarray(key.last, "<i8").tobytes(),
@@ -94,6 +96,7 @@ class _Keys(Layout):
         part, bits, previous, nonce = _KEY.unpack(head)
         if not GROUP_BITS <= bits <= MOST_BITS or previous < -1:
             raise refused("has a key of another size, or follows no window")
+        declared, rest = take(rest, DIGEST_BYTES)
         seed, rest = take(rest, SEED_BYTES)
         levels = levels_of(bits)
         corrections, rest = take(rest, _LEVEL * levels)
@@ -106,7 +109,7 @@ class _Keys(Layout):
             _read_elements(last),
         )
         fields = {"part": part, "key": key, "masks": _read_elements(masks), "nonce": nonce}
-        return {**fields, "previous": previous}, rest
+        return {**fields, "previous": previous, "declared": declared}, rest
 
 
 def _read_part(number: int) -> int:
@@ -146,7 +149,8 @@ def _read_corrections(body: bytes, levels: int) -> Any:
 class Contribution(Message, code=60, sender="sensor", body=(_Keys(),)):
     """One sensor's reading in a window, for one counter: its key, its masks and the sensor's nonce.
 
-    ``previous`` is the window of the sensor's contribution before, -1 for none.
+    ``previous`` is the window of the sensor's contribution before, -1 for none; ``declared`` the digest of
+    the declaration under which it was made, and paid for.
     """
 
     part: int
@@ -154,6 +158,7 @@ class Contribution(Message, code=60, sender="sensor", body=(_Keys(),)):
     masks: Integers
     nonce: bytes
     previous: int = -1
+    declared: bytes = bytes(DIGEST_BYTES)
 
     @property
     def bits(self) -> int:
@@ -163,7 +168,8 @@ class Contribution(Message, code=60, sender="sensor", body=(_Keys(),)):
     @property
     def digest(self) -> bytes:
         """What both counters hold in common; two versions of a contribution differ in the nonce at least."""
-        text = f"{self.sensor} {self.window} {self.previous} {self.nonce.hex()}".encode()
+        words = (self.sensor, self.window, self.previous, self.nonce.hex(), self.declared.hex())
+        text = " ".join(map(str, words)).encode()
         last = np.asarray(self.key.last, "<i8").tobytes()
         return hashlib.sha256(text + _write_corrections(self.key.corrections) + last).digest()
 
@@ -193,7 +199,7 @@ class HeldList(
 ):
     """Whose contributions to a window a counter holds, and the digest of each; its window is closed.
 
-    ``declared`` is the digest of the declaration and the sensors' names.
+    ``declared`` is the digest of what is declared of the window, and of the sensors' names.
     """
 
     part: int

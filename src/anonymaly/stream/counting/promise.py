@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from anonymaly.core.epsilon import to_text
+from anonymaly.declare.domain import Interval
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.counting.declaration import CountingDeclaration
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration
 from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS, given_in_clear
 
 NOT_COVERED = (
@@ -44,17 +47,20 @@ class CountingPromise:
 
     declaration: CountingDeclaration
     counted: int
+    earlier: tuple[tuple[EarlierDeclaration, int], ...] = ()  # and the windows counted under each
     given: int = 0  # readings that may be handed over in clear, by consent
 
     @property
     def reading(self) -> Guarantee:
         """What holds of a reading in a counted window, against any other; in other windows it loses 0."""
-        return window_guarantee(self.declaration, 1)
+        return windows_guarantee([(self.declaration, 1)])
 
     @property
     def together(self) -> Guarantee | None:
         """What holds of all readings that were sent, if they are one person's."""
-        return window_guarantee(self.declaration, self.counted) if self.counted else None
+        before = [(change.declared, counted) for change, counted in self.earlier]
+        sent = [item for item in [*before, (self.declaration, self.counted)] if item[1]]
+        return windows_guarantee(sent) if sent else None
 
     @property
     def by_time(self) -> dict[str, str]:
@@ -75,9 +81,10 @@ class CountingPromise:
         """Say in a few lines what readings lose."""
         period, by_time = self.declaration.period, self.by_time
         often = "every window" if period == 1 else f"one window of {period}"
+        since = f"From window {self.earlier[-1][0].until} on, a" if self.earlier else "A"
         return (
-            f"A reading loses at most ε = {self.declaration.epsilon} in {often}, and nothing in others: "
-            f"ε = {by_time['day']} a day and {by_time['year']} a year for a person with one sensor."
+            f"{since} reading loses at most ε = {self.declaration.epsilon} in {often}, and nothing in "
+            f"others: ε = {by_time['day']} a day and {by_time['year']} a year for a person with one sensor."
         )
 
     def describe(self) -> str:
@@ -88,11 +95,24 @@ class CountingPromise:
             f"  ε = {self.reading.epsilon} against any other reading, or none. Rests on nobody being able to "
             "tell ChaCha20's key stream from random numbers.",
             self.summary(),
+            *self._told_before(),
         ]
         if self.together is not None:
             lines.append(f"Sent so far, if all is one person's: ε = {self.together.epsilon}.")
         lines.append("The owner sees the same of all other sensors, through what counts as usual.")
         return "\n".join([*lines, self.not_covered])
+
+    def _told_before(self) -> list[str]:
+        begins, lines = 0, []
+        for number, (change, counted) in enumerate(self.earlier, 1):
+            lost = to_text(change.declared.cost_of(counted))
+            lines.append(
+                f"Under declaration {number}, of the windows {begins} to {change.until - 1}, it lost at most "
+                f"ε = {change.declared.epsilon} in one window of {change.declared.period}; in {counted:,} "
+                f"that were paid for, together ε = {lost}."
+            )
+            begins = change.until
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the promise as plain data."""
@@ -103,11 +123,34 @@ class CountingPromise:
             "together": None if together is None else together.to_dict(),
             "by_time": self.by_time,
             **({"given_in_clear": self.given} if self.given else {}),
+            **(
+                {}
+                if not self.earlier
+                else {
+                    "earlier": [
+                        {
+                            "until": change.until,
+                            "counted": counted,
+                            "epsilon": to_text(change.declared.cost_of(counted)),
+                        }
+                        for change, counted in self.earlier
+                    ]
+                }
+            ),
             "not_covered": self.not_covered,
         }
 
 
-def window_guarantee(declaration: CountingDeclaration, windows: int) -> Guarantee:
-    """Return what contributions to so many counted windows cost a person; readings may be anything."""
-    ranges = {column.name: column.outer for column in declaration.columns}
-    return Guarantee(ValuesWithin(ranges, rows=ANY_NUMBER), to_text(declaration.cost_of(windows)))
+def windows_guarantee(counted: Sequence[tuple[CountingDeclaration, int]]) -> Guarantee:
+    """Return what contributions to so many counted windows under each declaration cost a person together.
+
+    Readings may be anything: one beyond an outer domain belongs to its last cell.
+    """
+    ranges: dict[str, Interval] = {}
+    for declaration, _ in counted:
+        for column in declaration.columns:
+            known = ranges.get(column.name, column.outer)
+            low, high = min(known.low, column.outer.low), max(known.high, column.outer.high)
+            ranges[column.name] = known if known == column.outer else Interval(low, high)
+    cost = sum(declaration.cost_of(windows) for declaration, windows in counted)
+    return Guarantee(ValuesWithin(ranges, rows=ANY_NUMBER), to_text(cost))

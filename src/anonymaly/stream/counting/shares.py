@@ -23,6 +23,7 @@ from anonymaly.stream.counting.messages import (
     SecondRound,
 )
 from anonymaly.stream.counting.point_function import Expansion
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.prime_field import PRIME, add_to, sum_at, to_elements
 from anonymaly.stream.protocol.encoding import DIGEST_BYTES
 from anonymaly.stream.protocol.open_windows import OpenWindows
@@ -42,6 +43,7 @@ class ShareSums(Party):
         check_key: bytes,
         journal: str | Path,
         retired: Iterable[str] = (),
+        earlier: Sequence[EarlierDeclaration] = (),
     ) -> None:
         if number not in (1, 2):
             raise InputError("must be 1 or 2", field="number", next_step="There are two counters.")
@@ -52,16 +54,35 @@ class ShareSums(Party):
                 next_step="`anonymaly stream init` writes one.",
             )
         self.part = number - 1
+        self.declared = PoolDeclarations(declaration, earlier)
         self.declaration = declaration
+        """What is declared of the window that is worked on."""
         self.retired = frozenset(retired)
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         self._check_key = check_key
         self._expansion = Expansion(declaration.bits)
         self._totals: dict[int, tuple[bytes, Integers]] = {}  # of a window's agreed list; made anew if lost
         super().__init__(COUNTERS[self.part], journal)
-        self._declared = declared_digest(declaration, self.sensors)
-        self._open = self._find_open()
+        self._begin()
         self._is_sure = True
+
+    def _begin(self) -> None:
+        """Go on with what the journal holds, but for contributions under what is declared no more."""
+        with self._journal.transaction():
+            for message in self._journal.stored(Contribution):
+                if message.declared != self.declared.fingerprint(message.window):
+                    self._journal.drop(message)
+        self._open = self._find_open()
+
+    def _work_on(self, window: int) -> None:
+        """Have what is declared of a window at hand."""
+        self.declaration = self.declared.of(window)
+        if self._expansion.bits != self.declaration.bits:
+            self._expansion = Expansion(self.declaration.bits)
+
+    def _declared_digest(self, window: int, sensors: int) -> bytes:
+        """Return the digest of what is declared of a window, and of the sensors that joined first."""
+        return declared_digest(self.declared.fingerprint(window), self.sensors[:sensors])
 
     def _find_open(self) -> OpenWindows:
         found = OpenWindows(self.sensors, self.retired)
@@ -136,4 +157,4 @@ class ShareSums(Party):
         """Return the digest of a list of sensors and their contributions."""
         names = [f"{name} {self._open.digest(name, window).hex()}" for name in sensors]
         text = "\n".join([self.declaration.pool, str(window), *names])
-        return hashlib.sha256(self.declaration.fingerprint() + text.encode()).digest()
+        return hashlib.sha256(self.declared.fingerprint(window) + text.encode()).digest()

@@ -37,6 +37,7 @@ from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WindowState
 
 Kind = TypeVar("Kind", bound=Message)
+FROM_THE_OTHER: tuple[type[Message], ...] = (HeldList, FirstRound, SecondRound, Commitment, Opening)
 
 
 class Waits(Exception):
@@ -55,6 +56,19 @@ class WindowSteps(ShareSums):
 
     _now = 0.0  # seconds since 1970, as far as it was told
 
+    def _begin(self) -> None:
+        """End the window that was begun under what is declared of it no more: it cannot be gone on with."""
+        super()._begin()
+        with self._journal.transaction():
+            for held in self._journal.stored(HeldList):
+                known = self._declared_digest(held.window, len(held.members))
+                if held.part == self.part and held.declared != known:
+                    said = [part for kind in FROM_THE_OTHER for part in self._both(held.window, kind)]
+                    for message in said:
+                        if message is not None and message.sender == self.address:
+                            self._journal.withdraw(message)
+                    self._journal.keep(self._end(held.window, WindowState.NOT_AGREED))
+
     @property
     def released(self) -> int:
         """In how many windows this counter opened a sum."""
@@ -62,6 +76,7 @@ class WindowSteps(ShareSums):
 
     def _steps(self, window: int) -> list[Message]:
         """Do what can be done for a window; the last message is VerdictShares if it is finished."""
+        self._work_on(window)
         made: list[Message] = []
         ended: WindowState | None = None
         try:
@@ -119,6 +134,7 @@ class WindowSteps(ShareSums):
         if not is_plausible(self.declaration, counts, agreed):
             raise Ends(WindowState.NOT_PLAUSIBLE)
         cells = fault_cells(self.declaration, counts, agreed)
+        self._journal.note("faults of", self.declaration.fingerprint().hex())
         self._journal.note("faults", "none" if cells is None else ",".join(map(str, cells.tolist())))
 
     def _hold(self, window: int) -> HeldList:
@@ -130,7 +146,8 @@ class WindowSteps(ShareSums):
             for name, there in zip(self.sensors, members, strict=True)
             if there
         )
-        return HeldList(self.declaration.pool, window, self.part, self._declared, members, digests)
+        declared = self._declared_digest(window, len(self.sensors))
+        return HeldList(self.declaration.pool, window, self.part, declared, members, digests)
 
     def _agree(self, ours: HeldList, theirs: HeldList) -> list[str]:
         """Return whose contributions both hold in the same version."""
@@ -145,7 +162,7 @@ class WindowSteps(ShareSums):
 
     def _judge(self, window: int, accepted: Sequence[str]) -> VerdictShares:
         """Return this counter's share of each verdict, by the fault cells of the period."""
-        known = self._journal.read_note("faults")
+        known = self._known_faults(window)
         if known is None:
             return self._end(window, WindowState.NOT_COUNTED)
         if known == "none":
@@ -153,6 +170,17 @@ class WindowSteps(ShareSums):
         cells = np.array([int(cell) for cell in known.split(",") if cell], np.int64)
         shares = self._shares_at(cells, window, accepted)
         return self._end(window, WindowState.JUDGED, accepted, shares, cells)
+
+    def _known_faults(self, window: int) -> str | None:
+        """Return the fault cells that were learned under what is declared of a window."""
+        learned = self._journal.read_note("faults of")
+        # A journal that does not say it is from before any declaration was changed.
+        same = (
+            self.declared.begins(window) == 0
+            if learned is None
+            else bytes.fromhex(learned) == (self.declared.fingerprint(window))
+        )
+        return self._journal.read_note("faults") if same else None
 
     def _end(
         self,

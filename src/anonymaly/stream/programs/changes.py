@@ -12,10 +12,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.manifest import read_yaml
 from anonymaly.errors import DeclarationChanged, InputError
+from anonymaly.stream.counting.declaration import CountingDeclaration
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.programs.config import LoadedConfig, PartyConfig
 from anonymaly.stream.programs.keys import key_content, public_text
 from anonymaly.stream.programs.pool_config import read_pool
-from anonymaly.stream.programs.pool_setup import pool_config_text
+from anonymaly.stream.programs.pool_setup import pool_config_text, pool_facts
 from anonymaly.stream.programs.register import (
     ADVICE,
     CONFIG,
@@ -38,6 +40,7 @@ from anonymaly.stream.programs.setup import (
 )
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import read_name
+from anonymaly.stream.protocol.owner import check_reason
 from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.sensor import Sensor
 
@@ -114,17 +117,16 @@ def retire_sensor(folder: Path, name: str) -> list[Path]:
     return update_folder(folder, register.changed(talks=talks, retired=[*register.retired, name], **without))
 
 
+def is_pool(folder: Path) -> bool:
+    """Say whether a folder's stream is a pool, whose declaration is the same for all sensors."""
+    return Register.load(folder).pool is not None
+
+
 def declare_anew(
     folder: Path, name: str, declaration: StreamDeclaration, *, reason: str, learned_from_readings: bool
 ) -> tuple[int, list[Path]]:
     """Declare a sensor's readings anew; return the first window of which it holds, and what changed."""
     register = Register.load(folder)
-    if register.pool is not None:
-        raise InputError(
-            "of a pool cannot be declared anew: what is usual would change its meaning within a window",
-            field="declaration",
-            next_step="Set up a new pool with `anonymaly stream init`, and stop the old one's sensors.",
-        )
     path = folder / folder_of(f"sensor/{name}") / CONFIG
     if name not in register.sensors or not path.exists():
         raise InputError(
@@ -143,6 +145,39 @@ def declare_anew(
     replace_config(path, data)
     changed = register.changed(streams=register.streams | {name: after}, earlier=earlier)
     return window, [path, *update_folder(folder, changed)]
+
+
+def declare_pool_anew(
+    folder: Path, declaration: CountingDeclaration, *, window: int, reason: str, learned_from_readings: bool
+) -> list[Path]:
+    """Declare a pool anew from a window on; return what changed.
+
+    Sensors enter it in their ledgers when they start. Saying the same again changes nothing more.
+    """
+    register = Register.load(folder)
+    check_reason(reason)
+    before, after = read_pool(register.pool or {}), pool_facts(declaration)
+    if not isinstance(before, CountingDeclaration):
+        raise InputError(
+            "is a pool of correction, which is declared once",
+            field="DIR",
+            next_step="Set up another pool with `anonymaly stream init`: it has accounts of its own.",
+        )
+    earlier = [EarlierDeclaration.read(change) for change in register.earlier.get(before.pool, [])]
+    if declaration == before:
+        if not earlier or earlier[-1].until != window:
+            raise InputError(
+                "is what is declared already", field="declaration", next_step="Give another declaration."
+            )
+        return update_folder(folder, register)
+    change = EarlierDeclaration(
+        until=window, declared=before, reason=reason, learned_from_readings=learned_from_readings
+    )
+    changes = [*earlier, change]
+    PoolDeclarations(declaration, changes)
+    read_sensors(register.streams, declaration.windows.least_sensors, register.retired)
+    kept = [item.model_dump(mode="json") | {"declared": pool_facts(item.declared)} for item in changes]
+    return update_folder(folder, register.changed(pool=after, earlier={before.pool: kept}))
 
 
 def _opened(loaded: LoadedConfig, declaration: StreamDeclaration) -> Sensor:

@@ -17,6 +17,7 @@ from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.owner import PoolOwner
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping
 from anonymaly.stream.programs.config import (
@@ -82,6 +83,8 @@ class PoolConfig(Value):
     """The addresses and public keys of those that the party talks to."""
     pool: Annotated[DeclarationOfPool, BeforeValidator(read_pool)]
     """What is public about all sensors' readings."""
+    earlier: list[EarlierDeclaration] = Field(default_factory=list)
+    """What was declared before, oldest first."""
     sensors: list[StrictStr] = Field(default_factory=list)
     """All sensors of the pool in the order of joining it, for servers and owner."""
     retired: list[StrictStr] = Field(default_factory=list)
@@ -111,6 +114,10 @@ class PoolConfig(Value):
 
     def check(self) -> None:
         """Refuse what does not fit together, above all what would give one party both shares."""
+        if isinstance(self.pool, CountingDeclaration):
+            PoolDeclarations(self.pool, self.earlier)
+        elif self.earlier:
+            raise InputError("is for pools of counting", field="earlier", next_step="Leave it out.")
         is_sensor, is_counter = self.party == "sensor", self.party in COUNTERS
         if self.party not in ("sensor", "owner", *servers_of(self.pool)):
             raise InputError(
@@ -208,6 +215,7 @@ class LoadedPool(LoadedConfig):
             check_key=read_secret(self.folder / (config.check_key or ""), field="check_key"),
             journal=self.folder / config.journal,
             retired=config.retired,
+            earlier=config.earlier,
         )
 
     def make_pool_owner(self) -> PoolOwner:
@@ -228,6 +236,7 @@ class LoadedPool(LoadedConfig):
             anchor=self.anchor,
             keep=config.keep,
             consent=config.consent,
+            earlier=config.earlier,
         )
 
 
@@ -235,8 +244,8 @@ def _of_a_pool() -> InputError:
     return InputError(
         "is a pool's, and this command is for sensors that are judged each by itself",
         field="config",
-        next_step="A pool has the commands init, sensor, its servers', owner, watch, budget, skip, "
-        "add-sensor, retire-sensor, rotate-key and update.",
+        next_step="A pool has the commands init, sensor, its servers', owner, watch, budget, skip, declare, "
+        "origin, add-sensor, retire-sensor, rotate-key and update.",
     )
 
 

@@ -17,7 +17,9 @@ from anonymaly.stream.counting.owner import PoolJudgement, PoolOwner
 from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.answering import answering
 from anonymaly.stream.programs.carrier import Carrier, end
+from anonymaly.stream.programs.inputs import STANDARD_INPUT
 from anonymaly.stream.programs.pool_config import LoadedPool
+from anonymaly.stream.programs.pool_origins import note_origins
 from anonymaly.stream.programs.program import (
     MOST_UNSETTLED,
     Event,
@@ -26,6 +28,7 @@ from anonymaly.stream.programs.program import (
     owner_work,
     read_ahead,
     run,
+    send_paid,
 )
 from anonymaly.stream.programs.readings import Batch, Form, read_lines
 from anonymaly.stream.protocol.messages import Message
@@ -84,24 +87,33 @@ def run_pool_owner(
         asyncio.run(run(loaded, party, work, lambda *_: news.set()))
 
 
-def run_pool_sensor(loaded: LoadedPool, report: Report, batches: Batches, *, stay: bool = False) -> None:
+def run_pool_sensor(
+    loaded: LoadedPool,
+    report: Report,
+    batches: Batches,
+    name: str = STANDARD_INPUT,
+    *,
+    wait: bool = False,
+    stay: bool = False,
+) -> None:
     """Send readings until none are left, the budget is spent or it is stopped; report every batch.
 
-    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice. With
+    A file that was sent before may be given again: windows only go up, so nothing of it is sent twice.
+    ``name`` is what the sensor remembers of the input. With ``wait`` a spent budget does not end it, and with
     ``stay`` a sensor that keeps readings goes on answering requests.
     """
     with loaded.make_sensor_of_pool() as sensor:
-        work = answering(sensor, report, sensor_work(sensor, report, batches), stay=stay)
+        work = answering(sensor, report, sensor_work(sensor, report, batches, name, wait=wait), stay=stay)
         asyncio.run(run(loaded, sensor, work, None))
 
 
-def run_pool_sensors(parties: Sequence[LoadedPool], report: Report, batches: Batches) -> None:
+def run_pool_sensors(parties: Sequence[LoadedPool], report: Report, batches: Batches, name: str) -> None:
     """Run many sensors in one process, each over its own connection: to show a pool, not to run one."""
 
     async def work(loaded: LoadedPool, sensor: PoolSensor) -> None:
         carrier = Carrier(sensor, loaded.make_connection())
         carrying = asyncio.create_task(carrier.run())
-        working = asyncio.ensure_future(sensor_work(sensor, report, batches)(carrier))
+        working = asyncio.ensure_future(sensor_work(sensor, report, batches, name)(carrier))
         done, _ = await asyncio.wait([carrying, working], return_when=asyncio.FIRST_COMPLETED)
         await end([carrying, working])
         for task in done:
@@ -119,12 +131,13 @@ def run_pool_sensors(parties: Sequence[LoadedPool], report: Report, batches: Bat
 
 
 def sensor_work(
-    sensor: PoolSensor, report: Report, batches: Batches
+    sensor: PoolSensor, report: Report, batches: Batches, name: str, *, wait: bool = False
 ) -> Callable[[Carrier], Coroutine[Any, Any, None]]:
     """Return what a sensor does once its messages are carried."""
 
     def send(batch: Batch) -> list[Outgoing]:
         moments = [moment_of(reading.time) for reading in batch]
+        note_origins(sensor, name, batch, moments)
         return sensor.send([reading.values for reading in batch], moments)
 
     async def work(carrier: Carrier) -> None:
@@ -133,7 +146,7 @@ def sensor_work(
         try:
             async for batch in read_ahead(batches(sensor)):
                 await carrier.settled(MOST_UNSETTLED)
-                await carrier.send(await carrier.call(send, batch))
+                await carrier.send(await send_paid(carrier, send, batch, wait=wait))
                 report(await carrier.call(describe_sensor, sensor, "sent"))
         except BudgetExceeded:
             await carrier.settled(0)  # what was paid for still arrives

@@ -84,7 +84,6 @@ def set_up_pool(
     if tls:
         broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
     check_key = bytes(Noise.system().uniform(256, CHECK_KEY_BYTES).tolist())
-    facts = declaration.model_dump(mode="json", exclude_none=True)
     register = Register(
         broker=broker,
         keys={address: public_text(key) for address, key in keys.items()},
@@ -92,7 +91,7 @@ def set_up_pool(
         talks=talks,
         servers=list(servers),
         streams={name: {} for name in names},
-        pool=facts,
+        pool=pool_facts(declaration),
     )
     files: dict[Path, bytes] = {folder / REGISTER: register.text().encode()}
     for address, role in roles.items():
@@ -112,6 +111,11 @@ def set_up_pool(
         files |= certificates(folder, host, list(roles))
     write_files(folder, files, force=force)
     return sorted(files)
+
+
+def pool_facts(declaration: DeclarationOfPool) -> dict[str, Any]:
+    """Return a declaration as a configuration has it."""
+    return declaration.model_dump(mode="json", exclude_none=True)
 
 
 def pool_config_text(register: Register, address: str, role: str, budget: str) -> str:

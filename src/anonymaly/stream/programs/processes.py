@@ -139,6 +139,7 @@ def run_all_sensors(folder: Path, sending: pipes.Connection[Event, Any]) -> None
         [party for party in loaded if isinstance(party, LoadedPool)],
         sending.send,
         lambda sensor: from_file(folder / folder_of(sensor.address) / READINGS, sensor),
+        READINGS,
     )
 
 
@@ -162,7 +163,7 @@ def run_party(folder: Path, sending: pipes.Connection[Event, Any]) -> None:
 
 def _run_pool_party(loaded: LoadedPool, report: Report, readings: Path) -> None:
     if loaded.config.party == "sensor":
-        run_pool_sensor(loaded, report, lambda sensor: from_file(readings, sensor))
+        run_pool_sensor(loaded, report, lambda sensor: from_file(readings, sensor), readings.name)
     elif loaded.config.party == "owner":
         run_pool_owner(loaded, report)
     else:

@@ -151,26 +151,13 @@ def run_sensor(
             inputs.note(batch, *sensor.next_place)
             return sensor.send([reading.values for reading in batch], [reading.time for reading in batch])
 
-        async def send_paid(carrier: Carrier, batch: Batch) -> list[Outgoing]:
-            told = False
-            while True:
-                try:
-                    return await carrier.call(send, batch)
-                except BudgetExceeded as problem:
-                    if not wait:
-                        raise
-                    if not told:
-                        logger.warning("%s: waiting: %s", sensor.address, problem)
-                    told = True
-                await asyncio.sleep(LOOK_AGAIN)
-
         async def work(carrier: Carrier) -> None:
             await carrier.call(_warm_up, sensor)
             await carrier.connection.connected.wait()  # a broker that never lets it in costs nothing
             try:
                 async for batch in read_ahead(batches(inputs)):
                     await carrier.settled(MOST_UNSETTLED)
-                    await carrier.send(await send_paid(carrier, batch))
+                    await carrier.send(await send_paid(carrier, send, batch, wait=wait))
                     report(await carrier.call(describe_sensor, sensor, "sent"))
                 await carrier.send(await carrier.call(sensor.flush))
             except BudgetExceeded:
@@ -180,6 +167,23 @@ def run_sensor(
             report(await carrier.call(describe_sensor, sensor, "arrived"))
 
         asyncio.run(run(loaded, sensor, answering(sensor, report, work, stay=stay), None))
+
+
+async def send_paid(
+    carrier: Carrier, send: Callable[[Batch], list[Outgoing]], batch: Batch, *, wait: bool
+) -> list[Outgoing]:
+    """Have a sensor send a batch; with ``wait`` a spent budget does not end it, and it looks for more."""
+    told = False
+    while True:
+        try:
+            return await carrier.call(send, batch)
+        except BudgetExceeded as problem:
+            if not wait:
+                raise
+            if not told:
+                logger.warning("%s: waiting: %s", carrier.party.address, problem)
+            told = True
+        await asyncio.sleep(LOOK_AGAIN)
 
 
 def _warm_up(sensor: Sensor) -> None:

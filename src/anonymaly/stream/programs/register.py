@@ -52,7 +52,7 @@ class Register(Value):
     retired: list[StrictStr] = Field(default_factory=list)
     """Sensors that send no more; what they sent is still judged."""
     earlier: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
-    """What was declared before, up to which window."""
+    """What was declared before of each sensor, or of a pool by its name, up to which window."""
 
     @classmethod
     def load(cls, folder: Path) -> Register:
@@ -93,6 +93,8 @@ class Register(Value):
         changed = data | {"peers": {peer: self.keys[peer] for peer in self.talks[address]}}
         if self.pool is not None:
             changed["pool"] = self.pool
+            if before := self.earlier.get(self.pool.get("pool", "pool")):
+                changed["earlier"] = before
         if data["party"] != "sensor":
             # Retired ones stay declared: their last windows are finished, and verdicts keep their meaning.
             if self.pool is None:
@@ -100,6 +102,8 @@ class Register(Value):
             else:
                 changed["sensors"] = list(self.streams)
             for field, value in (("retired", self.retired), ("earlier", self.earlier)):
+                if field == "earlier" and self.pool is not None:
+                    continue
                 changed.pop(field, None)
                 if value:
                     changed[field] = value

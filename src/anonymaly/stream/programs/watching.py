@@ -59,7 +59,7 @@ class SensorState:
     lies: int = 0
     alarms: int = 0
     missed: int = 0  # judged windows of a pool in a row
-    counted: int = 0  # windows of a pool in which its reading cost ε
+    cost: int = 0  # of its judged readings in a pool, in billionths of ε
     pace: Pace = field(default_factory=Pace)
 
     def take(self, window: int) -> None:

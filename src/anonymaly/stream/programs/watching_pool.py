@@ -10,6 +10,7 @@ from typing import Any
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.stream_status import JUDGED, WindowStatus
 from anonymaly.stream.counting.declaration import CountingDeclaration
+from anonymaly.stream.counting.pool_declarations import EarlierDeclaration
 from anonymaly.stream.counting.promise import CountingPromise
 from anonymaly.stream.programs.watching import LATE, MOST_NAMED, Event, SensorState, Watched, faults_of
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
@@ -30,6 +31,8 @@ class WatchedPool(Watched):
         All of its sensors, in the order of joining it.
     retired : list of str, optional
         Those of them that contribute no more.
+    earlier : list of EarlierDeclaration, optional
+        What was declared before, oldest first.
     """
 
     def __init__(
@@ -37,8 +40,10 @@ class WatchedPool(Watched):
         declaration: CountingDeclaration | PooledDeclaration,
         sensors: Sequence[str],
         retired: Collection[str] = (),
+        earlier: Sequence[EarlierDeclaration] = (),
     ) -> None:
         self._declaration = declaration
+        self._earlier = earlier
         self._joined = list(sensors)
         self._judged = 0
         self._counted = 0
@@ -61,12 +66,13 @@ class WatchedPool(Watched):
         return None
 
     def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
-        window, declared = event["window"], self._declaration
+        window = event["window"]
+        declared = self._declared(window)
         counted, judged = declared.is_counted(window), event["state"] == JUDGED
         self._counted += counted
         if judged:
             self._judged += 1
-            self._take_readings(event, counted)
+            self._take_readings(event, declared.cost_of(1) if counted else 0)
         faults, lies = faults_of(event), event.get("lies", [])
         self.lies += len(lies)
         for name in faults:
@@ -87,7 +93,7 @@ class WatchedPool(Watched):
             counted=counted,
         )
 
-    def _take_readings(self, event: Event, counted: bool) -> None:
+    def _take_readings(self, event: Event, cost: int) -> None:
         missing = set(event["missing"])
         for name in self._joined[: event["known"]]:
             state = self.state_of(name)
@@ -96,12 +102,17 @@ class WatchedPool(Watched):
                 continue
             state.take(event["window"])
             state.readings += 1
-            state.counted += counted
+            state.cost += cost
             state.missed = 0
             state.pace.take(self._judged)
 
+    def _declared(self, window: int) -> CountingDeclaration | PooledDeclaration:
+        """Return what was declared of a window."""
+        before = (change.declared for change in self._earlier if window < change.until)
+        return next(before, self._declaration)
+
     def _spent(self, name: str, state: SensorState) -> int:
-        return self._declaration.cost_of(state.counted)
+        return state.cost
 
     def _facts(self) -> Mapping[str, Any]:
         declared = self._declaration

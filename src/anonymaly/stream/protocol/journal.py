@@ -64,8 +64,13 @@ class Journal(JournalFile):
         key = (receipt.sensor, receipt.window, receipt.of.code, receipt.sequence)
         self.execute(f"DELETE FROM outbox WHERE {_THIS} AND sequence = ?", key)  # noqa: S608
 
+    def withdraw(self, message: Message) -> None:
+        """Send a message no more, whether or not it arrived."""
+        key = (message.sensor, message.window, message.code, message.sequence)
+        self.execute(f"DELETE FROM outbox WHERE {_THIS} AND sequence = ?", key)  # noqa: S608
+
     def unsettled(self, most: int) -> list[Message]:
-        """Return what was not acknowledged, oldest first."""
+        """Return what was not acknowledged, oldest first; all of it with -1."""
         with self._lock:
             rows = self.execute("SELECT body FROM outbox ORDER BY id LIMIT ?", (most,)).fetchall()
         return [read_message(body) for (body,) in rows]
@@ -194,6 +199,11 @@ class Journal(JournalFile):
         self.execute("DELETE FROM parts WHERE window <= ?", (window,))
         self._finished += 1
 
+    def drop(self, message: Message) -> None:
+        """Forget one part of a window."""
+        key = (message.sensor, message.window, message.code, message.sequence)
+        self.execute(f"DELETE FROM parts WHERE {_THIS} AND sequence = ?", key)  # noqa: S608
+
     def forget(self, sensor: str, window: int) -> None:
         """Forget the parts of one window."""
         self.execute("DELETE FROM parts WHERE sensor = ? AND window = ?", (sensor, window))
@@ -214,11 +224,6 @@ class Journal(JournalFile):
         query = "SELECT body FROM verdicts WHERE sensor = ? AND window = ?"
         row = self.execute(query, (sensor, window)).fetchone()
         return None if row is None else read_message(row[0])
-
-    def withdraw(self, message: Message) -> None:
-        """Send a message no more that was not acknowledged."""
-        key = (message.sensor, message.window, message.code, message.sequence)
-        self.execute(f"DELETE FROM outbox WHERE {_THIS} AND sequence = ?", key)  # noqa: S608
 
     def withdraw_all(self, kind: type[Message]) -> None:
         """Send none of one kind any more."""

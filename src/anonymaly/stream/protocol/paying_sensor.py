@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -113,7 +112,8 @@ class PayingSensor(GivingSensor, Generic[Declared]):
 
     def _send(
         self,
-        charged: int,
+        guarantee: Guarantee | None,
+        readings: int,
         asks: str,
         size: int,
         make: Callable[[], tuple[list[Message], Mapping[str, str]]],
@@ -124,8 +124,10 @@ class PayingSensor(GivingSensor, Generic[Declared]):
 
         Parameters
         ----------
-        charged
-            How many readings to pay for.
+        guarantee
+            What is promised of the readings that are paid for, and by its ε their price; None if none are.
+        readings
+            How many those are.
         asks
             What the ledger is told of them.
         size
@@ -142,7 +144,7 @@ class PayingSensor(GivingSensor, Generic[Declared]):
         # A disk that is full, or that cannot be written, is found before the charge.
         room = self._journal.reserve_room(size + KEPT_BYTES * len(kept))
         try:
-            reservation = self._reserve(asks, charged) if charged else None
+            reservation = None if guarantee is None else self._reserve(asks, readings, guarantee)
             made, notes = make()
         finally:
             room.unlink(missing_ok=True)
@@ -170,12 +172,12 @@ class PayingSensor(GivingSensor, Generic[Declared]):
             self._ledger.commit(charge, digest=digest, media_type=MEDIA_TYPE, size=int(size))
         self._owed = False
 
-    def _reserve(self, asks: str, readings: int) -> Reservation:
+    def _reserve(self, asks: str, readings: int, guarantee: Guarantee) -> Reservation:
         record = {
             "question": "stream",
             "asks": asks,
             "readings": readings,
-            "guarantee": self._guarantee(readings).to_dict(),
+            "guarantee": guarantee.to_dict(),
             "software": __version__,
         }
         try:
@@ -183,7 +185,7 @@ class PayingSensor(GivingSensor, Generic[Declared]):
                 self.name,
                 analyst="stream",
                 key=f"send-{self._sends}",
-                cost=self.declaration.cost_of(readings),
+                cost=to_nano(guarantee.epsilon, largest=LARGEST_TOTAL),
                 record=record,
             )
         except BudgetExceeded as exceeded:
@@ -204,10 +206,6 @@ class PayingSensor(GivingSensor, Generic[Declared]):
             )
         return reservation
 
-    @abstractmethod
-    def _guarantee(self, readings: int) -> Guarantee:
-        """Return what so many charged readings are promised together."""
-
     @property
     def _account(self) -> Account:
         return self._ledger.account(self.name)
@@ -222,10 +220,10 @@ class PayingSensor(GivingSensor, Generic[Declared]):
         limit = None if budget is None else to_nano(budget, field="budget", largest=LARGEST_TOTAL)
         if limit is not None and self.name in self._ledger.accounts() and limit < self._account.limit:
             limit = None  # it was raised since, by an entry of the ledger
-        self._ledger.open_account(self.name, self._declared(self.declaration), limit=limit, rules={})
+        self._ledger.open_account(self.name, self._account_of(self.declaration), limit=limit, rules={})
 
-    @staticmethod
-    def _declared(declaration: Charged) -> dict[str, Any]:
+    def _account_of(self, declaration: Declared) -> dict[str, Any]:
+        """Return what an account is opened under."""
         return {"adjacency": "replace", "stream": declaration.to_dict()}
 
     def _reconcile(self) -> int:

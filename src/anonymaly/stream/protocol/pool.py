@@ -104,6 +104,6 @@ def read_sensors(sensors: Iterable[str], least: int, retired: Collection[str] = 
     return names
 
 
-def declared_digest(declaration: DeclaredPool, sensors: Sequence[str]) -> bytes:
-    """Return the digest of what both servers must hold alike."""
-    return hashlib.sha256(declaration.fingerprint() + "\n".join(sensors).encode()).digest()
+def declared_digest(fingerprint: bytes, sensors: Sequence[str]) -> bytes:
+    """Return the digest of what both servers must hold alike: a declaration, and the sensors."""
+    return hashlib.sha256(fingerprint + "\n".join(sensors).encode()).digest()

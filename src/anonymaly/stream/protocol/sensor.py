@@ -12,7 +12,6 @@ import numpy as np
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.noise import Noise
-from anonymaly.promise import Guarantee
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import LARGEST_BATCH, MOST_BATCHES
 from anonymaly.stream.protocol.kept_readings import KeptReading, times_of
@@ -161,7 +160,7 @@ class Sensor(PayingSensor[StreamDeclaration]):
         """
         self._journal.refuse_in_child()
         with self._one_send:
-            if self._declared(declaration) != dict(self._account.declaration):
+            if self._account_of(declaration) != dict(self._account.declaration):
                 self._flush()
                 earlier = [*self._sent_before(), (self.declaration, self.accepted - self._counted_before())]
                 kept = [{"stream": item.to_dict(), "readings": sent} for item, sent in earlier if sent]
@@ -169,7 +168,7 @@ class Sensor(PayingSensor[StreamDeclaration]):
                     self._journal.note("earlier", json.dumps(kept))
                 self._ledger.amend(
                     self.name,
-                    self._declared(declaration),
+                    self._account_of(declaration),
                     rules={},
                     reason=reason,
                     learned_from_rows=learned_from_readings,
@@ -210,14 +209,12 @@ class Sensor(PayingSensor[StreamDeclaration]):
             for place, (time, row) in enumerate(zip(times, rows.tolist(), strict=False), filled)
         ]
         newest = window + (filled + readings - 1) // size
-        return self._send(readings, asks, self._size_of(readings), make, kept, newest)
+        guarantee = batch_guarantee(self.declaration, readings)
+        return self._send(guarantee, readings, asks, self._size_of(readings), make, kept, newest)
 
     @property
     def _columns(self) -> int:
         return len(self.declaration.columns)
-
-    def _guarantee(self, readings: int) -> Guarantee:
-        return batch_guarantee(self.declaration, readings)
 
     def _size_of(self, readings: int) -> int:
         """Return about how many bytes so many readings take in the journal."""

@@ -93,9 +93,13 @@ class PooledWindows(Value):
             )
         return np.asarray(since // round(self.seconds * MICROSECONDS), np.int64)
 
+    def begins(self, window: int) -> float:
+        """Return when a window begins, in seconds since 1970."""
+        return seconds_of(self.start) + window * self.seconds
+
     def closes(self, window: int) -> float:
         """Return when a window waits no longer, in seconds since 1970."""
-        return seconds_of(self.start) + (window + 1) * self.seconds + self.lateness
+        return self.begins(window + 1) + self.lateness
 
 
 def seconds_of(moment: Moment | Any, field: str = "times") -> float:

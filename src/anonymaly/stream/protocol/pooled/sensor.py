@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from anonymaly.noise import Noise
-from anonymaly.promise import Guarantee
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.perturb import perturb, read_readings
@@ -108,7 +107,9 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
 
             asks = f"{len(chosen)} readings, one a window, up to window {notes['newest']}"
             size = len(chosen) * (400 + 8 * len(self.declaration.columns))
-            return self._send(len(chosen), asks, size, make, kept_of(chosen, kept), notes["newest"])
+            guarantee = batch_guarantee(self.declaration, len(chosen)) if chosen else None
+            clear = kept_of(chosen, kept)
+            return self._send(guarantee, len(chosen), asks, size, make, clear, notes["newest"])
 
     def warm_up(self) -> None:
         """Load compiled code before anything is charged."""
@@ -125,6 +126,3 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
     def promise(self) -> PooledPromise:
         """Say what is promised of the readings sent so far, and what is not."""
         return promised(self.declaration, self.accepted, self.given)
-
-    def _guarantee(self, readings: int) -> Guarantee:
-        return batch_guarantee(self.declaration, readings)

@@ -233,7 +233,7 @@ class PooledServer(Party):
 
     def _declared(self, places: int) -> bytes:
         # One that does not know the newest sensors yet names the others in the same places.
-        return declared_digest(self.declaration, self.sensors[:places])
+        return declared_digest(self.declaration.fingerprint(), self.sensors[:places])
 
     def _held(self, window: int) -> Gathered:
         """Return a list of whose shares of a window are held here."""
