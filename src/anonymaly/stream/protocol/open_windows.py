@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from anonymaly.stream.protocol.encoding import NotYet
 from anonymaly.stream.protocol.parties import MOST_OPEN
 
 
+@runtime_checkable
 class Contributed(Protocol):
     """A sensor's message about a window to which it contributes one reading."""
 

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from anonymaly.core.arrays import Booleans
@@ -13,7 +10,6 @@ from anonymaly.stream.protocol.correction import missed_layers, split_suspects
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message, Thresholds
 from anonymaly.stream.protocol.pool import WindowState
-from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import (
     Agreed,
     Gathered,
@@ -41,17 +37,9 @@ class PooledCorrector(PooledServer):
     """
 
     followers = ("detector",)
+    role = "corrector"
     share = PooledShift
     answers = (Gathered, PooledSuspects, PooledCandidates)
-
-    def __init__(
-        self,
-        declaration: PooledDeclaration,
-        sensors: Iterable[str],
-        journal: str | Path,
-        retired: Iterable[str] = (),
-    ) -> None:
-        super().__init__("corrector", declaration, sensors, journal, retired)
 
     @property
     def _width(self) -> int:

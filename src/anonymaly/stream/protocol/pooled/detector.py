@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from anonymaly.core.arrays import Booleans
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message, Thresholds
-from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import (
     Agreed,
     Gathered,
@@ -33,7 +29,7 @@ class PooledDetector(PooledServer):
     Examples
     --------
     >>> from anonymaly import Interval
-    >>> from anonymaly.stream import Column, PooledWindows
+    >>> from anonymaly.stream import Column, PooledDeclaration, PooledWindows
     >>> celsius = Column("celsius", range=Interval(10, 30), outer=Interval(-20, 80), step=0.1)
     >>> rooms = PooledDeclaration(
     ...     pool="rooms", columns=[celsius], epsilon=0.5, layer=2.0, windows=PooledWindows(
@@ -47,17 +43,9 @@ class PooledDetector(PooledServer):
     """
 
     overseer = "corrector"  # it has no key of the owner's
+    role = "detector"
     share = PooledReading
     answers = (Agreed, Thresholds)
-
-    def __init__(
-        self,
-        declaration: PooledDeclaration,
-        sensors: Iterable[str],
-        journal: str | Path,
-        retired: Iterable[str] = (),
-    ) -> None:
-        super().__init__("detector", declaration, sensors, journal, retired)
 
     @property
     def _width(self) -> int:

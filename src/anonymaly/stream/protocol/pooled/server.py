@@ -25,19 +25,17 @@ from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.errors import InputError
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import AlarmReason, Skip
+from anonymaly.stream.protocol.notices import Skip
 from anonymaly.stream.protocol.open_windows import OpenWindows
-from anonymaly.stream.protocol.parties import Outgoing, Party
 from anonymaly.stream.protocol.pool import declared_digest, read_sensors
+from anonymaly.stream.protocol.pool_server import ServerOfPool
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import Gathered, PooledReading, PooledShift
-from anonymaly.stream.protocol.versions import is_known_between
-from anonymaly.stream.protocol.windows import Moment, seconds_of
 
 Kind = TypeVar("Kind", bound=Message)
 
 
-class PooledServer(Party):
+class PooledServer(ServerOfPool):
     """A server of a pool: the detector, the corrector.
 
     Parameters
@@ -52,6 +50,8 @@ class PooledServer(Party):
         Those of the sensors that contribute no more, so that no window waits for them.
     """
 
+    role: ClassVar[str]
+    """Its address."""
     share: ClassVar[type[PooledReading] | type[PooledShift]]
     """What it gets of a sensor."""
     answers: ClassVar[tuple[type[Message], ...]]
@@ -59,7 +59,6 @@ class PooledServer(Party):
 
     def __init__(
         self,
-        address: str,
         declaration: PooledDeclaration,
         sensors: Iterable[str],
         journal: str | Path,
@@ -74,53 +73,13 @@ class PooledServer(Party):
         self.declaration = declaration
         self.retired = frozenset(retired)
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
-        self._now = 0.0
-        super().__init__(address, journal)
-        self._open = self._find_open()
-        self._is_sure = True
-
-    def handle(self, message: Message) -> list[Outgoing]:
-        """Take a message in and return what to send."""
-        self._recall()
-        made = super().handle(message)
-        self._is_sure = True
-        return made
-
-    def tick(self, now: Moment) -> list[Outgoing]:
-        """Say what time it is; return what to send because windows are over. Call it every few seconds."""
-        self._now = max(self._now, seconds_of(now, field="now"))
-        self._recall()
-        with self._journal.transaction():
-            made = self._advance()
-            for message in made:
-                self._journal.keep(message)
-        self._is_sure = True
-        return [Outgoing(message.recipient, message) for message in made]
-
-    def _recall(self) -> None:
-        """See to it that what is in memory is what is on the disk, also after a step that failed."""
-        if not self._is_sure:
-            self._open = self._find_open()
-        self._is_sure = False
-
-    @property
-    def floor(self) -> int:
-        """The first window that is not finished."""
-        return int(self._journal.read_note("floor") or 0)
+        super().__init__(self.role, journal)
 
     def _find_open(self) -> OpenWindows:
         found = OpenWindows(self.sensors, self.retired)
         for message in self._journal.stored(self.share):
             found.add(message)
         return found
-
-    def _of_a_copy(self, message: Message) -> AlarmReason | None:
-        """Find two that contribute by turns, too: each names the window of its own last reading."""
-        reason = super()._of_a_copy(message)
-        if reason is None and isinstance(message, self.share):
-            beside = is_known_between(self._journal, message, message.previous)
-            return AlarmReason.PASSED_OVER if beside else None
-        return reason
 
     def _take(self, message: Message) -> list[Message]:
         if isinstance(message, self.share):
