@@ -123,6 +123,7 @@ def test_a_copy_is_its_owners_alone_and_holds_neither_rows_nor_secrets_nor_draws
 
 
 def test_what_ends_with_a_browsers_session_is_in_no_copy(anchored: Place, tmp_path: Path) -> None:
+    ask(anchored, 20)
     sealed, to = visit(anchored), tmp_path / "copy"
     assert len(left_of_visits(anchored.state)) == 2
     back_up(anchored.folder, to)
