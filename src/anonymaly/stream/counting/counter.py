@@ -12,10 +12,7 @@ from anonymaly.stream.counting.messages import Contribution, HeldList, VerdictSh
 from anonymaly.stream.counting.steps import FROM_THE_OTHER, WindowSteps
 from anonymaly.stream.protocol.encoding import NotYet, refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.notices import AlarmReason, Skip
-from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.versions import is_known_between
-from anonymaly.stream.protocol.windows import Moment, seconds_of
+from anonymaly.stream.protocol.notices import Skip
 
 
 class PoolCounter(WindowSteps):
@@ -39,43 +36,12 @@ class PoolCounter(WindowSteps):
         What was declared before, oldest first.
     """
 
-    def handle(self, message: Message) -> list[Outgoing]:
-        """Take a message in and return what to send."""
-        self._recall()
-        made = super().handle(message)
-        self._is_sure = True
-        return made
-
-    def tick(self, now: Moment) -> list[Outgoing]:
-        """Say what time it is; return what to send because windows are over. Call it every few seconds."""
-        self._now = max(self._now, seconds_of(now, field="now"))
-        self._recall()
-        with self._journal.transaction():
-            made = self._advance()
-            for message in made:
-                self._journal.keep(message)
-        self._is_sure = True
-        return [Outgoing(message.recipient, message) for message in made]
+    share = Contribution
 
     def _recall(self) -> None:
-        """See to it that what is in memory is what is on the disk, also after a step that failed."""
         if not self._is_sure:
-            self._open = self._find_open()
             self._totals.clear()
-        self._is_sure = False
-
-    @property
-    def floor(self) -> int:
-        """The first window that is not finished."""
-        return int(self._journal.read_note("floor") or 0)
-
-    def _of_a_copy(self, message: Message) -> AlarmReason | None:
-        """Find two that contribute by turns, too: each names the window of its own last contribution."""
-        reason = super()._of_a_copy(message)
-        if reason is None and isinstance(message, Contribution):
-            beside = is_known_between(self._journal, message, message.previous)
-            return AlarmReason.PASSED_OVER if beside else None
-        return reason
+        super()._recall()
 
     def _take(self, message: Message) -> list[Message]:
         if isinstance(message, Contribution):

@@ -27,11 +27,11 @@ from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, Pool
 from anonymaly.stream.counting.prime_field import PRIME, add_to, sum_at, to_elements
 from anonymaly.stream.protocol.encoding import DIGEST_BYTES
 from anonymaly.stream.protocol.open_windows import OpenWindows
-from anonymaly.stream.protocol.parties import Party
 from anonymaly.stream.protocol.pool import declared_digest, read_sensors
+from anonymaly.stream.protocol.pool_server import ServerOfPool
 
 
-class ShareSums(Party):
+class ShareSums(ServerOfPool):
     """A counter's shares, and what it makes of them; parameters as of `PoolCounter`."""
 
     def __init__(
@@ -64,7 +64,6 @@ class ShareSums(Party):
         self._totals: dict[int, tuple[bytes, Integers]] = {}  # of a window's agreed list; made anew if lost
         super().__init__(COUNTERS[self.part], journal)
         self._begin()
-        self._is_sure = True
 
     def _begin(self) -> None:
         """Go on with what the journal holds, but for contributions under what is declared no more."""

@@ -54,8 +54,6 @@ class Ends(Exception):
 class WindowSteps(ShareSums):
     """A counter's steps; parameters as of `PoolCounter`."""
 
-    _now = 0.0  # seconds since 1970, as far as it was told
-
     def _begin(self) -> None:
         """End the window that was begun under what is declared of it no more: it cannot be gone on with."""
         super()._begin()
