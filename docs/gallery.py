@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -39,4 +41,6 @@ def _svg(shown: Any) -> str:
 
 
 if __name__ == "__main__":
-    draw(PAGE.parent)
+    page = PAGE.resolve()
+    with tempfile.TemporaryDirectory() as place, chdir(place):  # the blocks open ledgers where they are run
+        draw(page.parent)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,3 +104,15 @@ def test_a_line_of_steps_stays_level_until_the_next_one() -> None:
     points = svg.partition('polyline class="accent-line" points="')[2].partition('"')[0].split()
     (_, first), (_, level), (_, last) = (point.split(",") for point in points)
     assert first == level != last
+
+
+def test_words_that_a_phone_has_no_room_for_side_by_side_stand_one_below_the_other() -> None:
+    def drawn(name: str, width: int | None = None) -> list[str]:
+        bars = (Bar(name, 20, "1,648 (1,633 to 1,663)"), Bar("B", 3, "3 (1 to 5)"))
+        svg = to_svg(Chart("", "A: 20.", ChartAxis("", "", 0, 20), bars), width=width)
+        return re.findall(r'<text x="[^"]+" y="([^"]+)"', svg)
+
+    beside, below = drawn("Lawyer"), drawn("Manager, Municipalities")
+    assert [beside[0] == beside[1], beside[2] == beside[3]] == [True, True]
+    assert len(set(below)) == 4
+    assert len(set(drawn("Manager, Municipalities", width=640))) == 2

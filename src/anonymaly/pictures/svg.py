@@ -20,6 +20,8 @@ FONT = 14
 ROW, BAR, HEADING = 42, 9, 30  # heights, in pixels
 PLANE = 220
 LONGEST = 34  # letters of a name
+LINE = 18  # the height of a second line
+MOST_LETTERS = 36  # of a name and a figure that a phone has room for side by side
 EDGE = 2.5  # per cent on each side, so that marks at the ends are whole
 SIDES = 1000  # units across a plane's own drawing, which is stretched to its place
 
@@ -46,7 +48,7 @@ def to_svg(
     >>> svg.count("<rect"), "<A>" in svg, "style" in svg
     (1, False, False)
     """
-    drawn, height = _plane(chart, chart.y) if chart.y is not None else _rows(chart)
+    drawn, height = _plane(chart, chart.y) if chart.y is not None else _rows(chart, width)
     back = [] if paper is None else [f'<rect width="100%" height="100%" fill="{paper}"/>']
     colour = "" if ink is None else f' color="{ink}"'
     across = "100%" if width is None else str(width)
@@ -58,18 +60,22 @@ def to_svg(
     )
 
 
-def _rows(chart: Chart) -> tuple[list[str], float]:
+def _rows(chart: Chart, width: int | None) -> tuple[list[str], float]:
     """Draw bars and boxes one below the other."""
     parts = [*_title(chart.title)]
     top = 36.0 if chart.title else 6.0
     share = _share(chart.x)
+    bars = [mark for mark in chart.marks if isinstance(mark, Bar)]
+    # Without a width it may be a phone's: where one line would be too long there, all bars have two.
+    long = any(len(short(bar.name)) + len(bar.said) > MOST_LETTERS for bar in bars)
+    second = LINE if long and width is None else 0
     for mark in chart.marks:
         if isinstance(mark, Bar):
             if mark.heading is not None:
                 parts.append(_text(0, top + 18, mark.heading, weight=600))
                 top += HEADING
-            parts += _bar(mark, top, share)
-            top += ROW
+            parts += _bar(mark, top, share, second)
+            top += ROW + second
         elif isinstance(mark, Box):
             parts += _box(mark, top, share)
             top += 78
@@ -79,10 +85,11 @@ def _rows(chart: Chart) -> tuple[list[str], float]:
     return parts, top
 
 
-def _bar(bar: Bar, top: float, share: Callable[[float], float]) -> Iterator[str]:
+def _bar(bar: Bar, top: float, share: Callable[[float], float], second: int) -> Iterator[str]:
+    """Draw a bar below its name and its figure; ``second`` is the height of a second line, or 0."""
     yield _text(0, top + 13, short(bar.name))
-    yield _text(100, top + 13, bar.said, anchor="end")
-    y = top + 19
+    yield _text(0 if second else 100, top + 13 + second, bar.said, anchor="start" if second else "end")
+    y = top + 19 + second
     zero, end = share(0.0), share(bar.value)
     if bar.of is not None:
         yield (f'<rect class="whole" x="0" y="{y}" width="100%" height="{BAR}" rx="2" fill-opacity="0.15"/>')

@@ -71,6 +71,7 @@ def test_a_question_is_previewed_asked_and_answered_without_javascript(own: Serv
     assert answered.status_code == 200, answered.text
     check_plain(answered.text)
     assert "The ledger has this charge." in answered.text
+    assert '<dt>cost</dt><dd class="mono">ε = 0.25</dd>' in answered.text
     plain = browser.get(f"{answered.url.path}.json").json()
     with own.client("analyst") as client:
         told = client.get(f"/v1{answered.url.path}").json()

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
+from anonymaly.core.epsilon import to_text
 from anonymaly.server.console.meters import bar, meter
 from anonymaly.server.console.sessions import ConsoleSession
 from anonymaly.server.console.static_files import static_place
@@ -108,7 +109,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"moment": moment, "segment": segment, "sentence": sentence}
+    filters: dict[str, Any] = {"moment": moment, "segment": segment, "sentence": sentence, "epsilon": to_text}
     environment.filters.update(filters)
     environment.globals.update(static=static_place, meter=meter, bar=bar)
     return environment
