@@ -92,7 +92,9 @@ def test_a_detector_that_names_company_of_which_it_knows_that_it_moved_farther_g
     assert thresholds.near is not None
     found = distances[target] - thresholds.near * declared.precision
     assert 8 * found == pytest.approx(abs(readings[target] - 22), abs=8 * declared.precision)
-    assert "the distance of a reading of its choice" in StreamPromise(declared, 0).describe()
+    assert "the distance of a reading of its choice, if" in StreamPromise(declared, 0).describe()
+    alone = declared.model_copy(update={"least_suspects": 1})
+    assert "the distance of a reading of its choice. A" in StreamPromise(alone, 0).describe()
     corrector.close()
 
 
