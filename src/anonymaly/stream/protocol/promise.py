@@ -94,8 +94,8 @@ class StreamPromise:
                 "gets the smallest move of a suspect, and with it how far one of the suspects lay from the "
                 "centre, to the precision. Sometimes only one of them can be meant.",
                 "A server that deviates: a detector gets, once a window, the distance of a reading of its "
-                f"choice{others}. A corrector that makes the two distances up learns which perturbed readings "
-                "lie beyond them, and with the moves between which bounds the readings lay before.",
+                f"choice{others}. A corrector that makes the two distances up learns which perturbed "
+                "readings lie beyond them, and with the moves between which bounds the readings lay before.",
                 TOGETHER,
                 *asked_and_given(self.keep, self.given),
             ]
