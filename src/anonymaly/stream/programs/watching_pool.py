@@ -21,7 +21,7 @@ from anonymaly.stream.protocol.windows import seconds_of
 class WatchedPool(Watched):
     """A pool, whose windows are of all sensors.
 
-    A sensor's time is counted in judged windows: of others nobody tells the owner who contributed.
+    A sensor's time is counted in judged windows: of others the owner does not always hear who contributed.
 
     Parameters
     ----------
