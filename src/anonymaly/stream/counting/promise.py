@@ -65,7 +65,10 @@ class CountingPromise:
 
     @property
     def by_time(self) -> dict[str, str]:
-        """What a person with one sensor loses in a day and in a year of unbroken readings."""
+        """What a person with one sensor loses in a day and in a year of unbroken readings.
+
+        A span that begins amid a window that is counted may touch one more.
+        """
         period = self.declaration.windows.seconds * self.declaration.period
         spans = {"day": DAY, "year": DAYS * DAY}
         return {
