@@ -125,7 +125,7 @@ def _open(loaded: LoadedConfig) -> tuple[Owner | PoolOwner | PooledOwner, Watche
         config = loaded.config
         watched = WatchedPool(config.pool, config.sensors, config.retired, config.earlier)
         return loaded.make_owner_of_pool(), watched, partial(run_pool_owner, loaded)
-    watched = WatchedSensors(loaded.config.streams, loaded.config.retired)
+    watched = WatchedSensors(loaded.config.streams, loaded.config.retired, loaded.config.before)
     return loaded.make_owner(), watched, partial(run_owner, loaded)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from anonymaly.core.stream_status import LARGEST, SensorStatus, StreamStatus
 from anonymaly.errors import InputError
-from anonymaly.stream import CountingDeclaration, Owner, PoolOwner
+from anonymaly.stream import CountingDeclaration, Owner, PoolOwner, StreamDeclaration
 from anonymaly.stream.counting.messages import VerdictShares, WindowState
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.programs import hooks as hooks_module
@@ -77,6 +77,15 @@ def test_windows_readings_and_what_they_cost_are_summed_up() -> None:
     assert 'anonymaly_stream_epsilon_judged{sensor="room-1"} 80\n' in text
     assert 'anonymaly_stream_given_up_total{sensor="room-1"} 1\n' in text
     assert "retired" not in text
+
+
+def test_readings_cost_what_was_declared_of_their_window() -> None:
+    loud = StreamDeclaration.read(ROOM.to_dict() | {"epsilon": "5"})
+    watched = WatchedSensors({"room-1": ROOM}, earlier={"room-1": [(2, loud)]})
+    for window in range(3):
+        watched.take(verdict(window), None)
+    assert ROOM.epsilon == "2"
+    assert watched.spent("room-1") == "120", "20 readings at 5 and 10 at 2"
 
 
 PERIODIC = CountingDeclaration.read(POOL.to_dict() | {"period": 4, "epsilon": "0.5"})

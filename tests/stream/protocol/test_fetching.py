@@ -185,6 +185,14 @@ def test_a_consent_is_an_entry_that_says_there_is_no_bound_and_charges_nothing(p
     assert pair.sensor.promise().to_dict()["given_in_clear"] == 1
 
 
+def test_the_promise_says_what_a_request_shows_where_readings_are_kept(new_pair: Pair) -> None:
+    shows = "a verdict named one of its readings"
+    new_pair.open(keep=0)
+    assert shows not in new_pair.sensor.promise().describe()
+    new_pair.open(keep=4)
+    assert shows in new_pair.sensor.promise().describe()
+
+
 def test_a_refusal_is_an_entry_too_and_counts_as_nothing_given(pair: Pair) -> None:
     pair.carry(pair.sensor.refuse(pair.ask(), reason="no"))
     assert [list(entry["subject"]) for entry in entries(pair)] == [["not_given"]]

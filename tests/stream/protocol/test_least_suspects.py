@@ -15,6 +15,7 @@ from anonymaly.noise import Noise
 from anonymaly.stream import Column, Corrector, Declaration, LocalTransport, Owner, Sensor
 from anonymaly.stream.programs.setup import example_declaration, set_up
 from anonymaly.stream.protocol.correction import split_suspects
+from anonymaly.stream.protocol.encoding import LARGEST_NUMBER
 from anonymaly.stream.protocol.messages import Candidates, Readings, Shifts, Suspects, Thresholds, Verdict
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.perturb import Perturbed, perturb
@@ -92,7 +93,9 @@ def test_a_detector_that_names_company_of_which_it_knows_that_it_moved_farther_g
     assert thresholds.near is not None
     found = distances[target] - thresholds.near * declared.precision
     assert 8 * found == pytest.approx(abs(readings[target] - 22), abs=8 * declared.precision)
-    assert "the distance of a reading of its choice" in StreamPromise(declared, 0).describe()
+    assert "the distance of a reading of its choice, if" in StreamPromise(declared, 0).describe()
+    alone = declared.model_copy(update={"least_suspects": 1})
+    assert "the distance of a reading of its choice. A" in StreamPromise(alone, 0).describe()
     corrector.close()
 
 
@@ -202,3 +205,11 @@ def test_more_suspects_leave_fewer_windows_in_which_only_one_can_be_meant() -> N
     for least_suspects, share in {1: 0.59, 2: 0.236, 3: 0.075, 5: 0.005}.items():
         singled_out = ((number >= least_suspects) & (meant == 1)).mean()
         assert singled_out == pytest.approx(share, abs=6 * (share * (1 - share) / 400) ** 0.5)
+
+
+def test_a_sensor_that_claims_the_largest_moves_holds_up_no_other(tmp_path: Path) -> None:
+    with Corrector({"room": room(), "liar": room()}, tmp_path / "corrector.journal") as corrector:
+        corrector.handle(Shifts("liar", 0, np.full(WINDOW, LARGEST_NUMBER), last=True))
+        made = corrector.handle(Suspects("liar", 0, members(WINDOW, 3, 4)))
+        assert [thresholds.near for thresholds in told(made)] == [LARGEST_NUMBER]
+        assert told(corrector.resume()), "what it said can be read again, beside what is said to others"

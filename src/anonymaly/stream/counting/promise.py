@@ -13,7 +13,7 @@ from anonymaly.declare.domain import Interval
 from anonymaly.promise import Guarantee, ValuesWithin
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.pool_declarations import EarlierDeclaration
-from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS, given_in_clear
+from anonymaly.stream.protocol.promise import ANY_NUMBER, DAY, DAYS, asked_and_given
 
 NOT_COVERED = (
     "Not covered by ε: which sensors contributed, and when; and the sensor's own verdicts, one bit a window, "
@@ -49,6 +49,7 @@ class CountingPromise:
     counted: int
     earlier: tuple[tuple[EarlierDeclaration, int], ...] = ()  # and the windows counted under each
     given: int = 0  # readings that may be handed over in clear, by consent
+    keep: int = 0  # of how many windows the sensor keeps readings that the owner may ask for
 
     @property
     def reading(self) -> Guarantee:
@@ -64,7 +65,10 @@ class CountingPromise:
 
     @property
     def by_time(self) -> dict[str, str]:
-        """What a person with one sensor loses in a day and in a year of unbroken readings."""
+        """What a person with one sensor loses in a day and in a year of unbroken readings.
+
+        A span that begins amid a window that is counted may touch one more.
+        """
         period = self.declaration.windows.seconds * self.declaration.period
         spans = {"day": DAY, "year": DAYS * DAY}
         return {
@@ -75,7 +79,7 @@ class CountingPromise:
     @property
     def not_covered(self) -> str:
         """What no ε bounds."""
-        return "\n".join([NOT_COVERED, LYING, TOGETHER, *given_in_clear(self.given)])
+        return "\n".join([NOT_COVERED, LYING, TOGETHER, *asked_and_given(self.keep, self.given)])
 
     def summary(self) -> str:
         """Say in a few lines what readings lose."""

@@ -150,7 +150,7 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
         """Say what is promised of the readings sent so far, and what is not."""
         counted = [self._counted_from(begins) for begins, _ in self.declared.each()]
         earlier = tuple(zip(self.declared.earlier, counted, strict=False))
-        return CountingPromise(self.declaration, counted[-1], earlier, self.given)
+        return CountingPromise(self.declaration, counted[-1], earlier, self.given, self.keep)
 
     def _counted_from(self, begins: int) -> int:
         """Return how many readings were paid for under the declaration that begins with a window."""

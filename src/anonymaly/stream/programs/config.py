@@ -119,6 +119,11 @@ class PartyConfig(Value):
     def _budget(cls, value: Any) -> str | None:
         return None if value is None else to_text(to_nano(value, field="budget", largest=LARGEST_TOTAL))
 
+    @property
+    def before(self) -> dict[str, list[tuple[int, StreamDeclaration]]]:
+        """What was declared of sensors before, each with the first window of which it holds no more."""
+        return {name: [(item.until, item.declared) for item in items] for name, items in self.earlier.items()}
+
     @classmethod
     def load(cls, path: str | Path) -> LoadedConfig:
         """Read a party's file, or say what is wrong with it."""
@@ -199,11 +204,8 @@ class LoadedConfig:
             return self.make_sensor()
         if config.party == "owner":
             return self.make_owner()
-        earlier = {
-            name: [(item.until, item.declared) for item in items] for name, items in config.earlier.items()
-        }
         kind = StreamDetector if config.party == "detector" else Corrector
-        return kind(config.streams, journal, earlier)
+        return kind(config.streams, journal, config.before)
 
     def make_sensor(self, declaration: StreamDeclaration | None = None) -> Sensor:
         """Open a sensor with its ledger, under its own declaration or another."""

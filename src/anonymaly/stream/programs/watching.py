@@ -8,11 +8,13 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from anonymaly.core.epsilon import to_text
 from anonymaly.core.stream_status import JUDGED, SensorStatus, StreamStatus, WindowStatus
 from anonymaly.stream.protocol.declaration import StreamDeclaration
+from anonymaly.stream.protocol.server import Earlier, declared_of
 
 LATE = 3  # times as long as something took on average: then it counts as late
 MOST_RECENT = 96  # windows that a status has
@@ -59,7 +61,7 @@ class SensorState:
     lies: int = 0
     alarms: int = 0
     missed: int = 0  # judged windows of a pool in a row
-    cost: int = 0  # of its judged readings in a pool, in billionths of ε
+    cost: int = 0  # of its judged readings, in billionths of ε
     pace: Pace = field(default_factory=Pace)
 
     def take(self, window: int) -> None:
@@ -128,7 +130,7 @@ class Watched(ABC):
             lies=self.lies,
             alarms=len(self.alarms),
             new_alarms=sum(self._is_new(*alarm) for alarm in self.alarms),
-            epsilon_judged=to_text(max((self._spent(*item) for item in self.sensors.items()), default=0)),
+            epsilon_judged=to_text(max((state.cost for state in self.sensors.values()), default=0)),
             **self._facts(),
         )
 
@@ -138,7 +140,7 @@ class Watched(ABC):
 
     def spent(self, name: str) -> str:
         """Return the ε of the readings that were judged; the sensor's ledger knows all that it spent."""
-        return to_text(self._spent(name, self.sensors[name]))
+        return to_text(self.sensors[name].cost)
 
     def has_late_verdict(self, now: float) -> bool:
         """Say whether the next verdict of any sensor takes much longer than the last ones did."""
@@ -155,10 +157,6 @@ class Watched(ABC):
     @abstractmethod
     def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
         """Count what a verdict says of its sensors; return the window."""
-
-    @abstractmethod
-    def _spent(self, name: str, state: SensorState) -> int:
-        """Return the ε of a sensor's judged readings, in billionths."""
 
     @abstractmethod
     def _facts(self) -> Mapping[str, Any]:
@@ -182,7 +180,7 @@ class Watched(ABC):
             missed=state.missed,
             waits=None if waits is None else round(waits, 1),
             late=self.is_late(name, now),
-            epsilon_judged=to_text(self._spent(name, state)),
+            epsilon_judged=to_text(state.cost),
         )
 
 
@@ -195,16 +193,28 @@ class WatchedSensors(Watched):
         Each sensor's name → what is declared of it.
     retired : list of str, optional
         Those of them that send no more.
+    earlier : mapping, optional
+        Each sensor's name → what was declared of it before, with the first window of which it holds no more.
     """
 
-    def __init__(self, streams: Mapping[str, StreamDeclaration], retired: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        streams: Mapping[str, StreamDeclaration],
+        retired: Collection[str] = (),
+        earlier: Earlier = MappingProxyType({}),
+    ) -> None:
         self._streams = streams
+        self._earlier = earlier
         super().__init__(streams, retired)
 
     def _take_verdict(self, event: Event, now: float | None) -> WindowStatus:
-        state = self.state_of(event["sensor"])
+        name = event["sensor"]
+        state = self.state_of(name)
         state.take(event["window"])
         state.readings += event["readings"]
+        if name in self._streams:
+            declared = declared_of(self._streams, self._earlier, name, event["window"])
+            state.cost += declared.cost_of(event["readings"])
         state.to_look_at += event["found"]
         state.given_up += not event["complete"]
         if now is not None:
@@ -222,9 +232,6 @@ class WatchedSensors(Watched):
             lies=(),
             counted=True,
         )
-
-    def _spent(self, name: str, state: SensorState) -> int:
-        return self._streams[name].cost_of(state.readings)
 
     def _facts(self) -> Mapping[str, Any]:
         return {

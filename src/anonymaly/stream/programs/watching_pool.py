@@ -12,7 +12,7 @@ from anonymaly.core.stream_status import JUDGED, WindowStatus
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.pool_declarations import EarlierDeclaration
 from anonymaly.stream.counting.promise import CountingPromise
-from anonymaly.stream.programs.watching import LATE, MOST_NAMED, Event, SensorState, Watched, faults_of
+from anonymaly.stream.programs.watching import LATE, MOST_NAMED, Event, Watched, faults_of
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.promise import promised
 from anonymaly.stream.protocol.windows import seconds_of
@@ -21,7 +21,7 @@ from anonymaly.stream.protocol.windows import seconds_of
 class WatchedPool(Watched):
     """A pool, whose windows are of all sensors.
 
-    A sensor's time is counted in judged windows: of others nobody tells the owner who contributed.
+    A sensor's time is counted in judged windows: of others the owner does not always hear who contributed.
 
     Parameters
     ----------
@@ -110,9 +110,6 @@ class WatchedPool(Watched):
         """Return what was declared of a window."""
         before = (change.declared for change in self._earlier if window < change.until)
         return next(before, self._declaration)
-
-    def _spent(self, name: str, state: SensorState) -> int:
-        return state.cost
 
     def _facts(self) -> Mapping[str, Any]:
         declared = self._declaration

@@ -27,6 +27,7 @@ from typing import Literal
 import numpy as np
 
 from anonymaly.core.arrays import Booleans, Integers
+from anonymaly.stream.protocol.encoding import LARGEST_NUMBER
 
 Gap = Literal["outward", "any"]
 
@@ -37,6 +38,11 @@ class Split:
 
     confirmed: Booleans
     least: int | None
+
+    def beyond(self, width: int) -> int | None:
+        """Return the farther of the two distances (d_TP + w in the paper)."""
+        # No larger than a message may hold: sensors that lie say what they like, and must hold up nobody.
+        return None if self.least is None else min(self.least + width, LARGEST_NUMBER)
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,9 @@ class Corrector(StreamServer):
         if len(members) != len(shifts):
             # So that the detector does not wait: without distances there is nothing to look for.
             return [Thresholds(sensor, window, None, None), self._give_up(suspects, len(shifts))]
-        least = self._split(sensor, window, shifts, members).least
-        far = None if least is None else least + self.stream_of(sensor, window).layer_steps
-        thresholds = Thresholds(sensor, window, least, far)
+        split = self._split(sensor, window, shifts, members)
+        far = split.beyond(self.stream_of(sensor, window).layer_steps)
+        thresholds = Thresholds(sensor, window, split.least, far)
         self._journal.add(thresholds)
         return [thresholds]
 

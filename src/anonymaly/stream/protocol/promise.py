@@ -47,6 +47,7 @@ class StreamPromise:
     readings_a_day: int | None = None
     earlier: tuple[tuple[PerturbedColumns, int], ...] = ()  # and how many readings were sent under each
     given: int = 0  # readings that may be handed over in clear, by consent
+    keep: int = 0  # of how many windows the sensor keeps readings that the owner may ask for
 
     @property
     def reading(self) -> Guarantee:
@@ -82,6 +83,8 @@ class StreamPromise:
     def not_covered(self) -> str:
         """What no ε bounds, by what the servers do: follow the protocol, deviate from it, share."""
         least = self.declaration.least_suspects
+        others = f", if it names others beside it that moved farther, so that there are {least}"
+        others = others if least > 1 else ""
         return "\n".join(
             [
                 NOT_COVERED,
@@ -91,11 +94,10 @@ class StreamPromise:
                 "gets the smallest move of a suspect, and with it how far one of the suspects lay from the "
                 "centre, to the precision. Sometimes only one of them can be meant.",
                 "A server that deviates: a detector gets, once a window, the distance of a reading of its "
-                f"choice, if it names others beside it that moved farther, so that there are {least}. A "
-                "corrector that makes the two distances up learns which perturbed readings lie beyond them, "
-                "and with the moves between which bounds the readings lay before.",
+                f"choice{others}. A corrector that makes the two distances up learns which perturbed "
+                "readings lie beyond them, and with the moves between which bounds the readings lay before.",
                 TOGETHER,
-                *given_in_clear(self.given),
+                *asked_and_given(self.keep, self.given),
             ]
         )
 
@@ -180,15 +182,19 @@ class StreamPromise:
         return {column.name: column.range for column in self.declaration.columns}
 
 
-def given_in_clear(readings: int) -> list[str]:
-    """Say what was consented to hand over, if there is anything."""
-    if not readings:
-        return []
-    return [
+def asked_and_given(keep: int, readings: int) -> list[str]:
+    """Say what requests show, if there may be any, and what was consented to hand over, if anything was."""
+    asked = [
+        "The owner may ask for readings that are kept. Whoever sees messages travel, such as the broker, "
+        "then sees that it asks this sensor, and so that a verdict named one of its readings. A server that "
+        "sees it, too, knows of that verdict what the owner knows."
+    ]
+    given = [
         f"Handed over in clear to the owner, by a consent that is in the ledger: up to {readings:,} of the "
         "sensor's readings. No ε bounds them, nor what they say about others that are like them; the bounds "
         "above are of the others."
     ]
+    return [*(asked if keep else []), *(given if readings else [])]
 
 
 def batch_guarantee(declaration: PerturbedColumns, readings: int, rows: int = ANY_NUMBER) -> Guarantee:

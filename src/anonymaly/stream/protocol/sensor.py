@@ -141,7 +141,7 @@ class Sensor(PayingSensor[StreamDeclaration]):
         """
         earlier = tuple(self._sent_before())
         sent = self.accepted - self._counted_before()
-        return StreamPromise(self.declaration, sent, readings_a_day, earlier, self.given)
+        return StreamPromise(self.declaration, sent, readings_a_day, earlier, self.given, self.keep)
 
     def amend(self, declaration: StreamDeclaration, *, reason: str, learned_from_readings: bool) -> int:
         """Declare readings anew from the next window on, under the same account; return that window's number.

@@ -43,10 +43,7 @@ class StreamServer(Party):
 
     def stream_of(self, sensor: str, window: int) -> StreamDeclaration:
         """Return what is declared of a sensor's window."""
-        for until, declared in self._earlier.get(sensor, ()):
-            if window < until:
-                return declared
-        return self.streams[sensor]
+        return declared_of(self.streams, self._earlier, sensor, window)
 
     def _take(self, message: Message) -> list[Message]:
         if message.sensor not in self.streams:
@@ -89,6 +86,16 @@ class StreamServer(Party):
 
     def _values(self, sensor: str, window: int, kind: type[Readings] | type[Shifts]) -> Integers:
         return np.concatenate([part.values for part in self._journal.parts(sensor, window, kind)])
+
+
+def declared_of(
+    streams: Mapping[str, StreamDeclaration], earlier: Earlier, sensor: str, window: int
+) -> StreamDeclaration:
+    """Return what is declared of a sensor's window; earlier declarations are given oldest first."""
+    for until, declared in earlier.get(sensor, ()):
+        if window < until:
+            return declared
+    return streams[sensor]
 
 
 def _declaration(stream: StreamDeclaration) -> StreamDeclaration:

@@ -4,7 +4,8 @@
 A sensor sends each batch in one version, byte for byte. Another version means that two programs send in its
 name, or that it was set back. While a window is open its batches are known by eight bytes of a digest; of a
 finished one a single byte is kept, which tells two versions apart in 255 of 256 cases and says next to
-nothing about a batch of few readings. A contribution to a pool holds 96 random bits: of it all eight stay.
+nothing about a batch of few readings. A contribution to a pool holds 96 random bits at least: of it all
+eight stay.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ import pytest
 
 from anonymaly.errors import InputError
 from anonymaly.stream import Message, Outgoing, PooledCorrector, PooledDeclaration, PooledDetector
-from anonymaly.stream.protocol.messages import Thresholds
+from anonymaly.stream.protocol.encoding import LARGEST_NUMBER
+from anonymaly.stream.protocol.messages import Thresholds, read_message
 from anonymaly.stream.protocol.pooled.messages import (
     Agreed,
     Gathered,
@@ -20,6 +21,7 @@ from anonymaly.stream.protocol.pooled.messages import (
     PooledReading,
     PooledShift,
     PooledSuspects,
+    PooledVerdict,
 )
 from tests.stream.protocol.pooled.pool import LEAST, NAMES, POOL, WINDOWS
 
@@ -211,3 +213,15 @@ def test_a_sensor_that_claims_not_to_have_moved_can_hide_the_faults_of_others(
         verdicts.append(made[1].message.confirmed)  # type: ignore[attr-defined]
     assert verdicts[0][[3, 4]].any()
     assert not verdicts[1][[3, 4]].any()
+
+
+def test_sensors_that_claim_the_largest_moves_hold_nobody_up(
+    detector: PooledDetector, corrector: PooledCorrector
+) -> None:
+    with_shifts(corrector, gathered(detector), dict.fromkeys((3, 4, 5), LARGEST_NUMBER))
+    _, told = corrector.handle(PooledSuspects(POOL.pool, 0, ALL, chosen(3, 4, 5)))
+    assert isinstance(read := read_message(told.message.to_bytes()), Thresholds)
+    assert read.near == LARGEST_NUMBER
+    assert corrector.resume(), "what it said can be read again"
+    made = corrector.handle(PooledCandidates(POOL.pool, 0, ALL, NOBODY, NOBODY))
+    assert isinstance(made[1].message, PooledVerdict)

@@ -90,7 +90,7 @@ class PooledCorrector(PooledServer):
         declared = self.declaration
         # Counted here and not by the detector, which might name too few on purpose.
         split = split_suspects(shifts, suspects, declared.gap, declared.least_suspects)
-        far = None if split.least is None else split.least + declared.layer_steps
+        far = split.beyond(declared.layer_steps)
         told = self._say(
             made, window, Thresholds, lambda: Thresholds(declared.pool, window, split.least, far)
         )

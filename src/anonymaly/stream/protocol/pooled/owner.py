@@ -27,7 +27,7 @@ class PooledJudgement:
     state
         ``judged``, or why there is no verdict.
     contributed
-        The sensors whose readings were judged together.
+        The sensors whose readings were judged together; with too few of them, those that there were.
     look_at
         Those of them whose reading to look at.
     confirmed, inward, covered

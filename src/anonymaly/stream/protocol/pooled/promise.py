@@ -11,7 +11,7 @@ from anonymaly.stream.protocol.promise import DAY, StreamPromise
 
 OVER_SENSORS = (
     "Not covered by ε either: which sensors contributed to which window, and when, which both servers and "
-    "the owner know. The owner learns names: each verdict says whose reading to look at."
+    "the owner know. The owner learns names: each verdict says whose reading to look at, and by which rule."
 )
 
 
@@ -38,13 +38,16 @@ class PooledPromise(StreamPromise):
         """What no ε bounds, by what the servers do, and by what sensors do that are with them."""
         least = self.declaration.least_suspects
         with_it = f"{least - 1} of the sensors" if least != 2 else "one of the sensors"
+        counted = (
+            f"Suspects are counted over sensors: the {least} are readings of {least} sensors, and the "
+            f"distance is one sensor's. A detector that has {with_it} on its side needs no others: "
+            "they send suspects that say they moved far."
+        )
         return "\n".join(
             [
                 super().not_covered,
                 OVER_SENSORS,
-                f"Suspects are counted over sensors: the {least} are readings of {least} sensors, and the "
-                f"distance is one sensor's. A detector that has {with_it} on its side needs no others: "
-                "they send suspects that say they moved far.",
+                counted if least > 1 else "Where there is one suspect, the distance is that sensor's.",
                 "A sensor that lies can hide faults of others, or have their ordinary readings looked at.",
             ]
         )
@@ -58,6 +61,7 @@ class PooledPromise(StreamPromise):
         return "\n".join([head, *averaged])
 
 
-def promised(declaration: PooledDeclaration, readings: int, given: int = 0) -> PooledPromise:
+def promised(declaration: PooledDeclaration, readings: int, given: int = 0, keep: int = 0) -> PooledPromise:
     """Return the promise for so many readings of a sensor that sends one in every window."""
-    return PooledPromise(declaration, readings, math.ceil(DAY / declaration.windows.seconds), given=given)
+    a_day = math.ceil(DAY / declaration.windows.seconds)
+    return PooledPromise(declaration, readings, a_day, given=given, keep=keep)

@@ -125,4 +125,4 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
 
     def promise(self) -> PooledPromise:
         """Say what is promised of the readings sent so far, and what is not."""
-        return promised(self.declaration, self.accepted, self.given)
+        return promised(self.declaration, self.accepted, self.given, self.keep)
