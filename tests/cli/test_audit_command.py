@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,7 +34,9 @@ def test_a_table_and_plain_words_are_printed_and_a_page_is_written(run: Run, tmp
     page = tmp_path / "audit.html"
     done = run("audit", "stream", "--html", str(page))
     assert done.returncode == 0, done.stderr
-    assert "17 of 17 planted faults were caught" in done.stdout
+    caught = re.search(r"(\d+) of (\d+) planted faults were caught", done.stdout)
+    assert caught is not None
+    assert int(caught[1]) == int(caught[2]) >= 17
     assert "no violation found" in done.stdout
     assert "<svg" in page.read_text("utf-8")
 

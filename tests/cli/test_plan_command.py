@@ -102,7 +102,7 @@ def test_help_is_that_of_the_question_named(run: Run) -> None:
         (["patients.yaml", "cuont"], "question: there is no question 'cuont'"),
         (["--where", "age > 3"], "belongs to a question"),
         (["patients.yaml", "count", "--for-error", "few"], "for_error: must be a number"),
-        (["missing.yaml", "count", "--for-error", "3"], "cannot read missing.yaml"),
+        (["missing.yaml", "count", "--for-error", "3"], "there is no file missing.yaml"),
         (["patients.yaml", "identify", "--model", "rare", "--for-error", "0.1"], "there is no rule 'rare'"),
     ],
     ids=str,

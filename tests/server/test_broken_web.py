@@ -302,6 +302,7 @@ def test_it_is_told_of_no_row_no_secret_no_store_and_no_other_role(tmp_path: Pat
         "login",
         "security_contact",
         "security_expires",
+        "streams",
     }  # where they are set
     assert always <= set(json.loads(told)) <= always | at_times
 

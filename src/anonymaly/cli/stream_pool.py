@@ -116,6 +116,7 @@ def declare_pool(
     from anonymaly.stream.counting.declaration import CountingDeclaration  # noqa: PLC0415
     from anonymaly.stream.counting.promise import CountingPromise  # noqa: PLC0415
     from anonymaly.stream.programs import changes  # noqa: PLC0415
+    from anonymaly.stream.programs.register import Register  # noqa: PLC0415
 
     if sensor is not None:
         raise InputError(
@@ -123,6 +124,7 @@ def declare_pool(
             field="sensor",
             next_step="Leave it out.",
         )
+    changes.counted_pool(Register.load(folder))
     given = CountingDeclaration.read(read_yaml(declaration, "Declare columns, windows, epsilon and period."))
     if window is None:
         raise InputError(

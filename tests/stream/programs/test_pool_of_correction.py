@@ -189,8 +189,15 @@ def test_sensors_join_and_leave_and_earlier_verdicts_keep_their_meaning(folder: 
     changes.retire_sensor(folder, "room-0")
     third = play(2, *ROOMS[1:], "a-new-one", broken="room-1")
     assert [contributed for _, _, contributed, _ in third] == [5, 6, 5]
-    with pytest.raises(InputError, match="cannot be declared anew"):
-        changes.declare_anew(folder, "room-1", DECLARED, reason="", learned_from_readings=False)  # type: ignore[arg-type]
+
+
+def test_it_is_declared_once(folder: Path, tmp_path: Path, run: Run) -> None:
+    declared = tmp_path / "new.yaml"
+    declared.write_text((folder / "stream.yaml").read_text())
+    given = ("--declaration", str(declared), "--from-window", "4", "--reason", "a new range")
+    done = run("declare", str(folder), *given, "--not-learned-from-readings")
+    assert done.returncode == 2
+    assert "a pool of correction, which cannot be declared anew" in done.stderr
 
 
 def test_windows_are_given_up_by_command(folder: Path, run: Run) -> None:

@@ -42,10 +42,10 @@ from anonymaly.stream.counting.messages import (
 from anonymaly.stream.counting.point_function import Expansion
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.sensor import CountingSensor
-from anonymaly.stream.counting.steps import Waits
 from anonymaly.stream.protocol.encoding import DIGEST_BYTES, NotYet
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WindowState
+from anonymaly.stream.protocol.pool_server import Waits
 from anonymaly.stream.protocol.windows import PooledWindows
 
 COUNTING_LAYERS: tuple[Layer, ...] = ("bound", "fit", "ledger", "replay")

@@ -41,7 +41,7 @@ from anonymaly.stream.protocol.encoding import (
     take,
 )
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.pool import State, WindowState
+from anonymaly.stream.protocol.pool import Ending, WindowState
 
 COUNTERS = ("counter-1", "counter-2")
 _PART = struct.Struct("<B")
@@ -248,7 +248,7 @@ class Opening(_BetweenCounters, Message, code=65, body=(_Part(), Digest("salt"),
         return hashlib.sha256(accepted + self.to_bytes()).digest()
 
 
-_JUDGED = (_Part(), State(), Digest("agreed"), Digest("faults"), Sets("members"), _Elements())
+_JUDGED = (_Part(), Ending(), Digest("agreed"), Digest("faults"), Sets("members"), _Elements())
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,7 @@ class VerdictShares(Message, code=66, to="owner", body=_JUDGED):
 
 @dataclass(frozen=True, eq=False)
 class PoolVerdict(
-    Message, code=67, sender="owner", to="owner", body=(State(), Sets("members", "faults", "lies"))
+    Message, code=67, sender="owner", to="owner", body=(Ending(), Sets("members", "faults", "lies"))
 ):
     """What the owner keeps of a window: who contributed, whose reading is a fault, whose shares are a lie."""
 

@@ -35,13 +35,10 @@ from anonymaly.stream.counting.usual import digest_of, fault_cells, is_plausible
 from anonymaly.stream.protocol.encoding import DIGEST_BYTES
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WindowState
+from anonymaly.stream.protocol.pool_server import Waits
 
 Kind = TypeVar("Kind", bound=Message)
 FROM_THE_OTHER: tuple[type[Message], ...] = (HeldList, FirstRound, SecondRound, Commitment, Opening)
-
-
-class Waits(Exception):
-    """The other counter has not said what the next step needs."""
 
 
 class Ends(Exception):

@@ -122,6 +122,18 @@ def is_pool(folder: Path) -> bool:
     return Register.load(folder).pool is not None
 
 
+def counted_pool(register: Register) -> CountingDeclaration:
+    """Return what is declared of a pool of counting: one of correction is declared once and for all."""
+    pool = read_pool(register.pool or {})
+    if not isinstance(pool, CountingDeclaration):
+        raise InputError(
+            "is a pool of correction, which cannot be declared anew",
+            field="DIR",
+            next_step="Set up another pool with `anonymaly stream init`: it has accounts of its own.",
+        )
+    return pool
+
+
 def declare_anew(
     folder: Path, name: str, declaration: StreamDeclaration, *, reason: str, learned_from_readings: bool
 ) -> tuple[int, list[Path]]:
@@ -156,13 +168,7 @@ def declare_pool_anew(
     """
     register = Register.load(folder)
     check_reason(reason)
-    before, after = read_pool(register.pool or {}), pool_facts(declaration)
-    if not isinstance(before, CountingDeclaration):
-        raise InputError(
-            "is a pool of correction, which is declared once",
-            field="DIR",
-            next_step="Set up another pool with `anonymaly stream init`: it has accounts of its own.",
-        )
+    before, after = counted_pool(register), pool_facts(declaration)
     earlier = [EarlierDeclaration.read(change) for change in register.earlier.get(before.pool, [])]
     if declaration == before:
         if not earlier or earlier[-1].until != window:

@@ -39,7 +39,7 @@ WORDS = {
 }
 
 
-class State(Layout):
+class Ending(Layout):
     """``state``: how a window ended."""
 
     def write(self, message: Any) -> bytes:

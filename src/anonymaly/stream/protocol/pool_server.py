@@ -18,6 +18,10 @@ from anonymaly.stream.protocol.versions import is_known_between
 from anonymaly.stream.protocol.windows import Moment, seconds_of
 
 
+class Waits(Exception):
+    """Something that the next step needs is not there: the other server has not said it yet."""
+
+
 class ServerOfPool(Party):
     """A server that gathers contributions of many sensors into windows by time.
 

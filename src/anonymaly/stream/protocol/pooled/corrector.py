@@ -10,6 +10,7 @@ from anonymaly.stream.protocol.correction import missed_layers, split_suspects
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message, Thresholds
 from anonymaly.stream.protocol.pool import WindowState
+from anonymaly.stream.protocol.pool_server import Waits
 from anonymaly.stream.protocol.pooled.messages import (
     Agreed,
     Gathered,
@@ -18,7 +19,7 @@ from anonymaly.stream.protocol.pooled.messages import (
     PooledSuspects,
     PooledVerdict,
 )
-from anonymaly.stream.protocol.pooled.server import PooledServer, Waits, spread
+from anonymaly.stream.protocol.pooled.server import PooledServer, spread
 
 
 class PooledCorrector(PooledServer):

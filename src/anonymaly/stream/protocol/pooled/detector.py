@@ -8,6 +8,7 @@ import numpy as np
 from anonymaly.core.arrays import Booleans
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message, Thresholds
+from anonymaly.stream.protocol.pool_server import Waits
 from anonymaly.stream.protocol.pooled.messages import (
     Agreed,
     Gathered,
@@ -15,7 +16,7 @@ from anonymaly.stream.protocol.pooled.messages import (
     PooledReading,
     PooledSuspects,
 )
-from anonymaly.stream.protocol.pooled.server import PooledServer, Waits, spread
+from anonymaly.stream.protocol.pooled.server import PooledServer, spread
 
 
 class PooledDetector(PooledServer):

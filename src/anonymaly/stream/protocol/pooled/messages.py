@@ -31,7 +31,7 @@ from anonymaly.stream.protocol.encoding import (
     take,
 )
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.pool import State, WindowState
+from anonymaly.stream.protocol.pool import Ending, WindowState
 
 NONCE_BYTES = 16
 _ONE = struct.Struct(f"<q{NONCE_BYTES}sH")
@@ -137,7 +137,7 @@ _FOUND = Sets("members", "confirmed", "inward", "covered", "covered_far")
 
 
 @dataclass(frozen=True, eq=False)
-class PooledVerdict(Message, code=86, sender="corrector", to="owner", body=(State(), _FOUND)):
+class PooledVerdict(Message, code=86, sender="corrector", to="owner", body=(Ending(), _FOUND)):
     """Who contributed to a window, and whose reading to look at, as in a verdict about one sensor."""
 
     state: WindowState

@@ -28,7 +28,7 @@ from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.notices import Skip
 from anonymaly.stream.protocol.open_windows import OpenWindows
 from anonymaly.stream.protocol.pool import declared_digest, read_sensors
-from anonymaly.stream.protocol.pool_server import ServerOfPool
+from anonymaly.stream.protocol.pool_server import ServerOfPool, Waits
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import Gathered, PooledReading, PooledShift
 
@@ -204,10 +204,6 @@ class PooledServer(ServerOfPool):
         )
         places = len(members)
         return Gathered(self.declaration.pool, window, self._declared(places), members, digests)
-
-
-class Waits(Exception):
-    """Something that the next step needs is not there."""
 
 
 def spread(chosen: Booleans, members: Booleans) -> Booleans:
