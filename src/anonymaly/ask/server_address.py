@@ -15,6 +15,11 @@ KEYRING = "anonymaly"  # the service that a key is kept under in the system's ke
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
+def is_url(place: str) -> bool:
+    """Tell the address of a server from a file."""
+    return place.lower().startswith(("http://", "https://"))
+
+
 def find_key(url: str) -> str:
     """Return the key for a server: from the environment, or the system's keyring if there is one."""
     found = os.environ.get(KEY_VARIABLE)

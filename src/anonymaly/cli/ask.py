@@ -18,10 +18,11 @@ from pydantic.fields import FieldInfo
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.catalogue import load, origin
 from anonymaly.ask.query import Query
+from anonymaly.ask.server_address import is_url
 from anonymaly.ask.table_files import WRITERS, writer_for
 from anonymaly.ask.typed_fields import is_several, mark_of, read_field
 from anonymaly.cli.completion import completes
-from anonymaly.cli.opening import Analyst, ManifestOrUrl, declaration_of, is_url, opened
+from anonymaly.cli.opening import Analyst, ManifestOrUrl, declaration_of, opened
 from anonymaly.cli.output import AsJson, progress_bar, say, say_json, still_kept
 from anonymaly.cli.rehearsal import Rehearse, refuse_files, say_rehearsal
 from anonymaly.declare.declaration import Declaration

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from anonymaly.cli.opening import Analyst, ManifestOrUrl, is_url, opened
+from anonymaly.ask.server_address import is_url
+from anonymaly.cli.opening import Analyst, ManifestOrUrl, opened
 from anonymaly.cli.output import AsJson, err, progress_bar, say, say_json, still_kept
 from anonymaly.cli.record_files import RecordFile
 from anonymaly.cli.scored import kinds_of, read_rule

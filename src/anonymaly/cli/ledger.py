@@ -11,11 +11,10 @@ import typer
 from rich.table import Table
 
 from anonymaly.ask.secret import SecretFile, newest_check
+from anonymaly.ask.server_address import is_url
 from anonymaly.ask.store import Store, folder_of
 from anonymaly.ask.verify import verify as verify_all
-from anonymaly.cli.opening import is_url
 from anonymaly.cli.output import AsJson, out, plain, say, say_json
-from anonymaly.cli.own_ledger import say_own
 from anonymaly.core.epsilon import LARGEST, LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.extras import require
 from anonymaly.declare.manifest import Manifest, read_yaml
@@ -68,6 +67,8 @@ def ledger(
     """Show what was asked, spent and promised; works without the table."""
     if is_url(manifest):
         _refuse_owners(raise_budget=raise_budget, new_epoch=new_epoch, new_secret=new_secret)
+        from anonymaly.cli.own_ledger import say_own  # noqa: PLC0415  (for a server alone)
+
         say_own(manifest, verify, as_json)
         return
     if _is_ledger(manifest):

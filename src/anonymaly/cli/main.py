@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import logging
 import os
@@ -151,8 +152,12 @@ def run() -> None:
             err.print(f"{type(error).__name__}: {error}", markup=False)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:  # while a command was still being imported
+        err.print("interrupted")
         sys.exit(130)
     except BrokenPipeError:
         # The reader closed the pipe (`| head`); without this Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    finally:
+        # Python would look through all modules for garbage once more: 0.07 of the 0.49 s of a preview.
+        gc.freeze()

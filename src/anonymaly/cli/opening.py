@@ -18,6 +18,7 @@ from anonymaly.ask.curator import Curator
 from anonymaly.ask.odds import BudgetInWords
 from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query
+from anonymaly.ask.server_address import is_url
 from anonymaly.cli.output import err
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
@@ -64,11 +65,6 @@ class OpenedAccount(Protocol):
 
     def in_words(self) -> BudgetInWords:
         """Say what the budget means."""
-
-
-def is_url(place: str) -> bool:
-    """Tell the address of a server from a file."""
-    return place.lower().startswith(("http://", "https://"))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from anonymaly.cli.opening import is_url
+from anonymaly.ask.server_address import is_url
 from anonymaly.cli.output import err
 from anonymaly.cli.record_files import kind_of
 from anonymaly.declare.dataset import Dataset
