@@ -89,6 +89,12 @@ def test_no_party_holds_what_another_keeps_to_itself(folder: Path) -> None:
         loaded(folder, party).make_party().close()
 
 
+def test_each_counter_has_an_anchor(folder: Path) -> None:
+    assert {loaded(folder, party).anchor for party in COUNTERS} == {
+        folder / party / "counter.anchor" for party in COUNTERS
+    }
+
+
 @pytest.mark.parametrize(
     ("party", "change", "field"),
     [
@@ -97,6 +103,7 @@ def test_no_party_holds_what_another_keeps_to_itself(folder: Path) -> None:
         ("counter-1", {"sensors": []}, "sensors"),
         ("counter-1", {"peers": {}}, "peers"),
         ("owner", {"sensors": ["room-0"]}, "sensors"),
+        ("owner", {"anchor": "owner.anchor"}, "anchor"),
     ],
 )
 def test_a_file_that_gives_a_party_too_much_or_too_little_is_refused(

@@ -13,6 +13,8 @@ from anonymaly.stream.counting.steps import FROM_THE_OTHER, WindowSteps
 from anonymaly.stream.protocol.encoding import NotYet, refused
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.notices import Skip
+from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.windows import Moment
 
 
 class PoolCounter(WindowSteps):
@@ -34,9 +36,30 @@ class PoolCounter(WindowSteps):
         Those of the sensors that contribute no more, so that no window waits for them.
     earlier : list of EarlierDeclaration, optional
         What was declared before, oldest first.
+    anchor : path, optional
+        A file elsewhere that says up to which window sums were opened. A counter whose journal is behind it
+        passes over those windows instead of opening their sums again with new noise.
     """
 
     share = Contribution
+
+    def handle(self, message: Message) -> list[Outgoing]:
+        """Take a message in and return what to send."""
+        return self._anchored(super().handle(message))
+
+    def tick(self, now: Moment) -> list[Outgoing]:
+        """Say what time it is; return what to send because windows are over."""
+        return self._anchored(super().tick(now))
+
+    def resume(self) -> list[Outgoing]:
+        """Return what was sent and not yet acknowledged, oldest first."""
+        return self._anchored(super().resume())
+
+    def _anchored(self, outgoing: list[Outgoing]) -> list[Outgoing]:
+        """Return what leaves now, after the anchor says up to which window it opens sums."""
+        if self._anchor is not None:
+            self._anchor.advance(self._opened)
+        return outgoing
 
     def _recall(self) -> None:
         if not self._is_sure:

@@ -22,6 +22,7 @@ from anonymaly.stream.counting.messages import (
     Opening,
     SecondRound,
 )
+from anonymaly.stream.counting.opened_anchor import OpenedAnchor
 from anonymaly.stream.counting.point_function import Expansion
 from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.prime_field import PRIME, add_to, sum_at, to_elements
@@ -44,6 +45,7 @@ class ShareSums(ServerOfPool):
         journal: str | Path,
         retired: Iterable[str] = (),
         earlier: Sequence[EarlierDeclaration] = (),
+        anchor: str | Path | None = None,
     ) -> None:
         if number not in (1, 2):
             raise InputError("must be 1 or 2", field="number", next_step="There are two counters.")
@@ -60,6 +62,9 @@ class ShareSums(ServerOfPool):
         self.retired = frozenset(retired)
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         self._check_key = check_key
+        self._anchor = (
+            None if anchor is None else OpenedAnchor(anchor, COUNTERS[self.part], declaration.pool, check_key)
+        )
         self._expansion = Expansion(declaration.bits)
         self._totals: dict[int, tuple[bytes, Integers]] = {}  # of a window's agreed list; made anew if lost
         super().__init__(COUNTERS[self.part], journal)

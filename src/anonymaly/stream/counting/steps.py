@@ -14,6 +14,7 @@ so that a killed counter goes on where it was:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ from anonymaly.stream.counting.messages import (
     SecondRound,
     VerdictShares,
 )
+from anonymaly.stream.counting.opened_anchor import NONE
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.shares import ShareSums
 from anonymaly.stream.counting.usual import digest_of, fault_cells, is_plausible
@@ -37,6 +39,7 @@ from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.pool_server import Waits
 
+logger = logging.getLogger("anonymaly.stream")
 Kind = TypeVar("Kind", bound=Message)
 FROM_THE_OTHER: tuple[type[Message], ...] = (HeldList, FirstRound, SecondRound, Commitment, Opening)
 
@@ -54,6 +57,7 @@ class WindowSteps(ShareSums):
     def _begin(self) -> None:
         """End the window that was begun under what is declared of it no more: it cannot be gone on with."""
         super()._begin()
+        self._compare_anchor()
         with self._journal.transaction():
             for held in self._journal.stored(HeldList):
                 known = self._declared_digest(held.window, len(held.members))
@@ -63,6 +67,30 @@ class WindowSteps(ShareSums):
                         if message is not None and message.sender == self.address:
                             self._journal.withdraw(message)
                     self._journal.keep(self._end(held.window, WindowState.NOT_AGREED))
+
+    def _compare_anchor(self) -> None:
+        """Pass over windows whose sums were opened, as far as the anchor knows, and the journal does not."""
+        if self._anchor is None:
+            return
+        if self._opened < (anchored := self._anchor.opened):
+            logger.warning(
+                "%s: the journal is older than its anchor: sums up to window %d were opened, so these windows"
+                " are passed over here. If verdicts of them are missing, the owner gives them up: anonymaly"
+                " stream skip --until %d",
+                self.address,
+                anchored,
+                anchored + 1,
+            )
+            with self._journal.transaction():
+                self._journal.note("opened", str(anchored))
+                if anchored >= self.floor:
+                    self._forget_until(anchored)
+        self._anchor.advance(self._opened)
+
+    @property
+    def _opened(self) -> int:
+        """The last window whose sum was opened; -1 if there is none."""
+        return int(self._journal.read_note("opened") or NONE)
 
     @property
     def released(self) -> int:
@@ -113,7 +141,7 @@ class WindowSteps(ShareSums):
         if commitment.accepted != digest:
             raise Ends(WindowState.NOT_AGREED)
         ours, theirs = self._both(window, Opening)
-        if ours is not None and self._journal.read_note("opened") != str(window):
+        if ours is not None and self._opened != window:
             self._journal.note("opened", str(window))
             self._journal.note("released", str(self.released + 1))
             made.append(ours)

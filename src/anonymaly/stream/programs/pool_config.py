@@ -96,7 +96,7 @@ class PoolConfig(Value):
     budget: str | None = None
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
-    """A file elsewhere that shows whether a sensor's ledger was set back."""
+    """A file elsewhere that shows whether a sensor's ledger, or a counter's journal, was set back."""
     keep: Kept = 0
     """Of how many of its newest windows a sensor keeps readings, so that the owner may ask for one."""
     consent: Consent = "ask"
@@ -130,6 +130,8 @@ class PoolConfig(Value):
             if bool(getattr(self, field)) != needed:
                 words = "is required of" if needed else "is not for"
                 raise InputError(f"{words} a {self.party}", field=field, next_step=ADVICE)
+        if self.anchor is not None and not (is_sensor or is_counter):
+            raise InputError(f"is not for a {self.party}", field="anchor", next_step=ADVICE)
         if is_sensor:
             read_name(self.name or "", "name")
         else:
@@ -216,6 +218,7 @@ class LoadedPool(LoadedConfig):
             journal=self.folder / config.journal,
             retired=config.retired,
             earlier=config.earlier,
+            anchor=self.anchor,
         )
 
     def make_pool_owner(self) -> PoolOwner:

@@ -127,7 +127,7 @@ def pool_config_text(register: Register, address: str, role: str, budget: str) -
     if role == "sensor":
         data |= {"budget": budget, "ledger": "sensor.ledger", "anchor": "sensor.anchor"}
     elif role in COUNTERS:
-        data |= {"check_key": CHECK_KEY}
+        data |= {"check_key": CHECK_KEY, "anchor": "counter.anchor"}
     data |= {"broker": {"username": address, "password": PASSWORD} | register.broker}
     head = [
         f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
