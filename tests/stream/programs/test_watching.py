@@ -262,9 +262,17 @@ def test_a_fault_is_posted(owner: Owner) -> None:
     assert [event["look_at"] for event in posted] == [[0, 1, 2]]
 
 
-@pytest.mark.parametrize("hooks", [Hooks(Path("nowhere")), Hooks(address="file:///etc/passwd")])
-def test_a_hook_that_can_never_work_is_refused(hooks: Hooks) -> None:
-    with pytest.raises(InputError, match="is no"):
+@pytest.mark.parametrize(
+    ("hooks", "words"),
+    [
+        (Hooks(Path("nowhere")), "is no file"),
+        (Hooks(address="file:///etc/passwd"), "is no address"),
+        (Hooks(address="https://"), "is no address"),
+        (Hooks(address="http://hooks.example/x"), "tell hooks.example which sensors are faults"),
+    ],
+)
+def test_a_hook_that_cannot_work_or_tells_others_is_refused(hooks: Hooks, words: str) -> None:
+    with pytest.raises(InputError, match=words):
         hooks.check()
 
 

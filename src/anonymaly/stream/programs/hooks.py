@@ -15,8 +15,10 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from anonymaly.errors import InputError
+from anonymaly.stream.programs.setup import is_local
 from anonymaly.stream.programs.watching import Event, is_fault
 from anonymaly.stream.protocol.journal import Journal
 
@@ -36,8 +38,17 @@ class Hooks:
         """Refuse what could never work."""
         if self.program is not None and not self.program.is_file():
             raise InputError(f"{self.program} is no file", field="on-fault", next_step="Give a program.")
-        if self.address is not None and not self.address.startswith(("https://", "http://")):
+        if self.address is None:
+            return
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("https", "http") or not parts.hostname:
             raise InputError("is no address", field="webhook", next_step="Begin it with https://.")
+        if parts.scheme == "http" and not is_local(parts.hostname):
+            raise InputError(
+                f"would tell {parts.hostname} which sensors are faults where anybody on the way can read it",
+                field="webhook",
+                next_step="Use https, or have a program send it: --on-fault.",
+            )
 
     @property
     def wanted(self) -> bool:
