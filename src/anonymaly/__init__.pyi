@@ -34,6 +34,7 @@ from anonymaly.estimators.marginal_histograms import MarginalHistograms as Margi
 from anonymaly.estimators.search import search_cost as search_cost
 from anonymaly.finding.find import find as find
 from anonymaly.finding.found import OddRecords as OddRecords
+from anonymaly.inspect.written_alike import read_alike as read_alike
 from anonymaly.promise import Guarantee as Guarantee
 from anonymaly.promise import compose as compose
 from anonymaly.questions import identify as identify

@@ -28,6 +28,8 @@ No message ever contains a value from a row, a number of rows, or an engine's ow
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import Any, ClassVar
 
 
@@ -68,6 +70,15 @@ class AnonymalyError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # The default would call the class with the message only and lose the keyword fields.
         return _rebuild, (type(self), self.problem, self.field, self.next_step)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the words and the caller's line, and no line of this package."""
+        here = str(Path(__file__).parent)
+        frames = traceback.extract_tb(self.__traceback__)
+        inside = (place for place, frame in enumerate(frames) if frame.filename.startswith(here))
+        called = frames[: next(inside, len(frames))][-1:]
+        lines = [f"  in line {frame.lineno}: {frame.line}" for frame in called if frame.line]
+        return [f"{type(self).__name__}: {self}", *lines]
 
     def to_dict(self) -> dict[str, str | None]:
         """Return the error as plain data, for ``--json`` and the server."""

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+import anonymaly as am
 from anonymaly import errors
 from anonymaly.errors import AnonymalyError, InputError
 
@@ -64,3 +65,15 @@ def test_refusals_and_failures_are_told_from_bad_input_by_their_exit_code() -> N
         "Proposed",
         "AnswerFailed",
     }
+
+
+def test_a_notebook_shows_the_words_and_the_callers_line_alone() -> None:
+    def fail() -> None:
+        am.Count(epsilon=-1)
+
+    with pytest.raises(errors.InputError) as caught:
+        fail()
+    first, *rest = caught.value._render_traceback_()
+    assert first.startswith("InputError: epsilon: must be positive, got -1")
+    assert [line.partition(": ")[2] for line in rest] == ["am.Count(epsilon=-1)"]
+    assert errors.InputError("alone")._render_traceback_() == ["InputError: alone"]

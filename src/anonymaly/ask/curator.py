@@ -14,7 +14,7 @@ from anonymaly.ask.amendment import Amendment
 from anonymaly.ask.answer import Answer, Preview, Previews
 from anonymaly.ask.answer_list import Answers
 from anonymaly.ask.binding import Binding
-from anonymaly.ask.drawing import DrawSource
+from anonymaly.ask.drawing import Draw, DrawSource
 from anonymaly.ask.forgotten import forgotten_answers, refuse_forgotten
 from anonymaly.ask.plan import Plan
 from anonymaly.ask.query import Query, T
@@ -23,8 +23,11 @@ from anonymaly.core.rate import Adjacency
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.manifest import Manifest
 from anonymaly.errors import AnswerFailed, InputError, LedgerDamaged, Refused
+from anonymaly.ledger import Reservation
 from anonymaly.ledger.statement import Statement
 from anonymaly.promise import Relation
+
+INTERRUPTED = "The question was charged: asking it again answers it, free of charge."
 
 
 class Curator:
@@ -261,7 +264,7 @@ class Curator:
         reservation = self.accountant.reserve(bound, analyst=label, repeat=number)
         charged = bound.query.cost if reservation.charged else 0
         if reservation.state == "reserved":
-            reservation = self.accountant.complete(bound, reservation, draw)
+            reservation = self._complete(bound, reservation, draw)
         return self.accountant.answer(reservation, charged, type(bound.query)).labelled(query)
 
     def _ask_by_grant(self, bound: Binding, analyst: str, repeat: int) -> Answer:
@@ -275,7 +278,7 @@ class Curator:
         reservation = accountant.reserve(bound, analyst=analyst, repeat=repeat)
         charged = 0 if mine else bound.query.cost
         if reservation.state == "reserved":
-            reservation = accountant.complete(bound, reservation, draw or self._source.ready(bound))
+            reservation = self._complete(bound, reservation, draw or self._source.ready(bound))
         if reservation.state == "failed":
             # Without its number in the ledger, which tells how much others ask.
             raise AnswerFailed(
@@ -283,6 +286,13 @@ class Curator:
                 next_step="The charge stands; repeat= asks again at a new charge.",
             )
         return accountant.answer(reservation, charged, type(bound.query))
+
+    def _complete(self, bound: Binding, reservation: Reservation, draw: Draw) -> Reservation:
+        try:
+            return self.accountant.complete(bound, reservation, draw)
+        except KeyboardInterrupt as stopped:
+            stopped.add_note(INTERRUPTED)
+            raise
 
     @property
     def budget(self) -> float:

@@ -15,7 +15,7 @@ import typer
 from anonymaly.ask.server_address import is_url
 from anonymaly.cli.opening import Analyst, ManifestOrUrl, opened
 from anonymaly.cli.output import AsJson, err, progress_bar, say, say_json, still_kept
-from anonymaly.cli.record_files import RecordFile
+from anonymaly.cli.record_files import RecordFile, kind_of
 from anonymaly.cli.scored import kinds_of, read_rule
 from anonymaly.core.files import why_not_written
 from anonymaly.declare.declaration import Declaration
@@ -210,9 +210,7 @@ def _records(
         )
     compared = compared_columns(declaration, columns)
     if as_table:
-        from anonymaly.cli.written_alike import read_alike  # noqa: PLC0415  (the engine)
-
-        return read_alike(path, manifest, declaration)
+        return _read_alike(path, manifest, declaration)
     try:
         return _read(path, declaration, compared)
     except InputError as error:
@@ -221,6 +219,20 @@ def _records(
         raise InputError(
             error.problem, field=error.field, next_step=f"{error.next_step} {ALIKE.format(name=path.name)}"
         ) from None
+
+
+def _read_alike(path: Path, manifest: str, declaration: Declaration) -> pa.Table:
+    """Read a file of records as the table's own rows are read, and say what could not be read."""
+    from anonymaly.inspect.written_alike import read_with_remarks  # noqa: PLC0415  (the engine)
+
+    files: Mapping[str, Any] = {}
+    if kind_of(path, "records") == "csv" and not is_url(manifest):
+        declared = Manifest.load(manifest)
+        files = {"file": declared.file, "line_breaks": declared.line_breaks}
+    table, remarks = read_with_remarks(path, declaration, files)
+    for remark in remarks:
+        err.print(f"note: {remark}", markup=False)
+    return table
 
 
 def _read(path: Path, declaration: Declaration, compared: Sequence[str]) -> pa.Table:

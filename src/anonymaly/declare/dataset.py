@@ -134,6 +134,7 @@ class Dataset:
                 next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
             )
         self._line_breaks = line_breaks
+        self._file = dict(file or {})
         self._probe = Probe()
         self._source = Source(
             source,
@@ -159,6 +160,11 @@ class Dataset:
     def line_breaks(self) -> bool | None:
         """Whether values in quotes may hold line breaks; None if the source is no text file."""
         return self._line_breaks if self._source.is_text else None
+
+    @property
+    def files(self) -> Mapping[str, Any]:
+        """How a text file of these columns is written, as the arguments of another dataset."""
+        return {"file": self._file, "line_breaks": self._line_breaks} if self._source.is_text else {}
 
     @property
     def table(self) -> ir.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
@@ -16,12 +16,39 @@ from anonymaly.finding.asking import Asking
 from anonymaly.finding.explaining import RecordQuestion
 from anonymaly.finding.found import OddRecords
 from anonymaly.finding.odd_record import Explained, OddRecord, named_by
+from anonymaly.finding.plan import FindPlan
 from anonymaly.finding.prepare import EXPLAIN, TOP, Prepared, prepare
 from anonymaly.promise import Guarantee, compose
 from anonymaly.questions.score.missing import Missing
 from anonymaly.questions.score.value import Model
 
 
+@overload
+def find(
+    curator: Curator | RemoteCurator,
+    frame: Any,
+    *,
+    epsilon: Number,
+    top: int = ...,
+    explain: int = ...,
+    columns: Sequence[str] | None = ...,
+    missing: Missing = ...,
+    analyst: str | None = ...,
+    preview: Literal[False] = ...,
+) -> OddRecords: ...
+@overload
+def find(
+    curator: Curator | RemoteCurator,
+    frame: Any,
+    *,
+    epsilon: Number,
+    top: int = ...,
+    explain: int = ...,
+    columns: Sequence[str] | None = ...,
+    missing: Missing = ...,
+    analyst: str | None = ...,
+    preview: Literal[True],
+) -> FindPlan: ...
 def find(
     curator: Curator | RemoteCurator,
     frame: Any,
@@ -32,7 +59,8 @@ def find(
     columns: Sequence[str] | None = None,
     missing: Missing = "skip",
     analyst: str | None = None,
-) -> OddRecords:
+    preview: bool = False,
+) -> OddRecords | FindPlan:
     """Find the oddest of some records, compared with a table, and say why they are.
 
     One released model scores all records, and says which columns and pairs make a score; for the oddest few a
@@ -44,7 +72,8 @@ def find(
     curator : Curator or RemoteCurator
         The account that pays; of a server's table, your own limit.
     frame
-        The records to judge: a pandas, polars or Arrow frame, a list of records, or columns by name.
+        The records to judge: a pandas, polars or Arrow frame, a list of records, or columns by name. Records
+        that are written as the table's file is, with decimal commas or other spellings: `read_alike`.
     epsilon : number
         What all of it together may cost. The model has two parts of it and each explanation one; a model of
         these columns that is stored already, of at least that ε, is used instead, and costs nothing.
@@ -58,6 +87,9 @@ def find(
         What to do about values that a record does not have, as for ``Model.score``.
     analyst : str, optional
         Who asks: a label in the ledger, the owner by default. On a server the key says it.
+    preview : bool
+        Return the plan: what would be asked, what it would cost, and what is odd in how records are written.
+        Nothing is spent.
 
     Examples
     --------
@@ -83,7 +115,7 @@ def find(
         missing=missing,
         analyst=analyst,
     )
-    return run(prepared)
+    return prepared.plan if preview else run(prepared)
 
 
 def run(prepared: Prepared) -> OddRecords:

@@ -131,7 +131,7 @@ class OddRecords:
         }
 
     def __str__(self) -> str:
-        shown = [self.plan.title, ""]
+        shown = [self.plan.title, *(f"note: {note}" for note in self.plan.notes), ""]
         for item in self.odd:
             shown += [*item.lines(), ""]
         return "\n".join([*shown, *self.statement()])

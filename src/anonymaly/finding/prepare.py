@@ -28,6 +28,7 @@ from anonymaly.questions.score.reasons import Reasons
 from anonymaly.questions.score.value import Model
 
 TOP, EXPLAIN = 10, 3
+ALIKE = "Records that are written as the table's own rows are: am.read_alike, or --as-table."
 MOST_TOP, MOST_EXPLAIN = 10_000, 100
 EVERY_PART = 10**6  # all parts of a record are named
 
@@ -236,14 +237,26 @@ def _check_records(score: Score, own: OwnRecords, declaration: Any, missing: Mis
         raise AssertionError("not a score")
     known = {**dict.fromkeys(bound.unknown, (0.0, 1.0)), **bound.known}
     space = MixedSpace.of(bound.columns, bound.domains, known)
-    points = space.points(own.frame)
+    try:
+        points = space.points(own.frame)
+    except InputError as error:
+        if not _is_read_by_rules(error.field, declaration):
+            raise
+        raise InputError(error.problem, field=error.field, next_step=f"{error.next_step} {ALIKE}") from None
     refuse_missing(points, space.columns, missing)
     notes = []
     for name, labels, values in zip(space.columns, space.labels, points.T, strict=True):
         unknown = 0 if labels is None else int(np.sum(values >= len(labels)))
         if unknown:
-            notes.append(f"{name}: {unknown:,} of {len(own):,} records have a label that is not declared")
+            many = "record has" if len(own) == 1 else "records have"
+            hint = f". {ALIKE}" if _is_read_by_rules(name, declaration) else ""
+            notes.append(f"{name}: {unknown:,} of {len(own):,} {many} a label that is not declared{hint}")
     return tuple(notes)
+
+
+def _is_read_by_rules(name: str | None, declaration: Any) -> bool:
+    """Say whether the owner declared how a column is read: spellings, decimal commas, words for null."""
+    return getattr(declaration.columns.get(name), "read", None) is not None
 
 
 def _whole(number: Any, field: str, least: int, most: int) -> None:

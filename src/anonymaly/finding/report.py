@@ -40,6 +40,7 @@ def find_parts(found: OddRecords) -> tuple[str, ...]:
     promise = "<br>".join(map(html.escape, found.guarantee.describe().splitlines()))
     return (
         paragraph(facts),
+        *(paragraph(f"note: {note}", "warning") for note in plan.notes),
         missing,
         overview(found.odd),
         "<h2>Each record</h2>",

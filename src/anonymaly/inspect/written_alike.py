@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New records that are written as the table is: the same dates, decimal commas and spellings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from anonymaly.declare.dataset import Dataset
+from anonymaly.declare.declaration import Declaration
+from anonymaly.declare.domain import Domain, Opaque
+from anonymaly.engine.encodings import read_text_file
+from anonymaly.engine.frames import ADVICE, columns_of
+from anonymaly.engine.source import Source
+from anonymaly.engine.statements import EngineFailure, collect
+from anonymaly.errors import InputError, SchemaError
+from anonymaly.inspect import look
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Declared(Protocol):
+    """What knows a declaration: a `Dataset`, a `Curator`, a table on a server."""
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is declared."""
+
+
+def read_alike(records: Any, table: Declared) -> pd.DataFrame:
+    """Read new records as a table's own rows are read, so that `find` and models take them.
+
+    Dates, decimal commas, spellings and words for null are read as the owner declared them for each column;
+    columns that are not declared are passed on as they are written. The records are your own: a warning says
+    what could not be read, and nothing is asked of the table.
+
+    Parameters
+    ----------
+    records
+        A frame of pandas, polars or Arrow, a list of records, or the path of a file.
+    table : Dataset, Curator or RemoteCurator
+        The table that they are to be compared with.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import anonymaly as am
+    >>> pay = am.Interval(0, 9000, read=am.Reading(decimal=",", thousands="."))
+    >>> people = pandas.DataFrame({"pay": ["1.030,50", "980,00"]})
+    >>> staff = am.Dataset(people, name="staff", columns={"pay": pay})
+    >>> am.read_alike(pandas.DataFrame({"pay": ["8.100,00"], "name": ["new"]}), staff)
+          pay name
+    0  8100.0  new
+    """
+    declaration = _declaration(table)
+    dataset = getattr(table, "dataset", table)  # that of a curator, where the table is here
+    is_text = isinstance(records, str | Path) and Path(records).suffix.lower() != ".parquet"
+    files = dataset.files if is_text and isinstance(dataset, Dataset) else {}
+    found, remarks = read_with_remarks(records, declaration, files)
+    for remark in remarks:
+        warnings.warn(remark, UserWarning, stacklevel=2)
+    frame: pd.DataFrame = found.to_pandas()
+    return frame
+
+
+def _declaration(table: Declared) -> Declaration:
+    found = getattr(table, "declaration", None)
+    if isinstance(found, Declaration):
+        return found
+    raise InputError(
+        f"must be a table or an account, got {type(table).__name__}",
+        field="table",
+        next_step="Give the am.Dataset that the records are to be compared with, or its am.Curator.",
+    )
+
+
+def read_with_remarks(
+    records: Any, declaration: Declaration, files: Mapping[str, Any]
+) -> tuple[pa.Table, list[str]]:
+    """Return new records as they are read, and what is to be said; ``files`` is how a file is written."""
+    called = Path(records).name if isinstance(records, str | Path) else "the records"
+    try:
+        dataset = _dataset(records, declaration, files)
+        found = look.columns(dataset)
+        table = collect(dataset.table)
+    except EngineFailure as failure:
+        raise InputError(
+            f"cannot read {called} ({failure.kind})", field="records", next_step="Check that it is complete."
+        ) from None
+    except (SchemaError, InputError) as error:
+        raise InputError(error.problem, field="records", next_step=error.next_step) from None
+    if found.lines is not None and (found.lines.too_few or found.lines.too_many):
+        raise InputError(
+            f"of {found.lines.lines:,} lines of {called}, {found.lines.too_few:,} have too few values and "
+            f"{found.lines.too_many:,} too many",
+            field="records",
+            next_step="Give each line one value for each column.",
+        )
+    remarks = [
+        f"{called}, {column.column}: {remark}"
+        for column in found.columns
+        if column.troubled
+        for remark in column.remarks()
+    ]
+    return table, remarks
+
+
+def _dataset(records: Any, declaration: Declaration, files: Mapping[str, Any]) -> Dataset:
+    if isinstance(records, str | Path):
+        text = {"file": read_text_file(files["file"], field="file")} if files else {}
+        names = Source(records, None, (), **{**files, **text}).table().schema().names
+    else:
+        found = columns_of(records, field="records")
+        if found is None:
+            raise InputError("must have named columns", field="records", next_step=ADVICE)
+        names = list(found)
+        if isinstance(records, Mapping | list):  # which tables do not come in, but single records do
+            records = pa.table(found)
+    columns: dict[str, Domain] = {name: declaration.columns.get(name, Opaque()) for name in names}
+    name = Path(records).stem if isinstance(records, str | Path) else "records"
+    return Dataset(records, name=name, columns=columns, **files)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New records that are written as the table is: read as its own rows are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import anonymaly as am
+from anonymaly.declare.domain import Domain
+from anonymaly.errors import InputError
+
+COLUMNS: dict[str, Domain] = {
+    "pay": am.Interval(0, 9000, read=am.Reading(decimal=",", thousands=".")),
+    "ward": am.Categories(["Heart", "Eye"], read=am.Reading(trim=True, fold=True)),
+}
+NEW = pd.DataFrame({"name": ["new"], "pay": ["8.100,00"], "ward": ["heart  "]})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "staff.csv"
+    lines = [f"1.{number % 900 + 100},50; heart" for number in range(400)]
+    path.write_text("\n".join(["pay;ward", *lines]), "utf-8")
+    return path
+
+
+@pytest.fixture
+def staff(file: Path) -> am.Dataset:
+    return am.Dataset(file, name="staff", columns=COLUMNS, file={"delimiter": ";"})
+
+
+@pytest.fixture
+def curator(staff: am.Dataset, tmp_path: Path) -> am.Curator:
+    return am.Curator(staff, budget=9, ledger=tmp_path / "staff.ledger")
+
+
+def test_frames_and_files_are_read_as_the_table_is(
+    staff: am.Dataset, curator: am.Curator, tmp_path: Path
+) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text("name;pay;ward\nnew;8.100,00;heart  \n", "utf-8")
+    for records in (NEW, NEW.to_dict("records"), NEW.to_dict("list"), path, str(path)):
+        for table in (staff, curator):
+            found = am.read_alike(records, table)
+            assert found.to_dict("list") == {"name": ["new"], "pay": [8100.0], "ward": ["Heart"]}
+
+
+def test_what_cannot_be_read_is_said(staff: am.Dataset) -> None:
+    with pytest.warns(UserWarning, match="the records, pay: "):
+        found = am.read_alike(NEW.assign(pay="viel"), staff)
+    assert found["pay"].isna().all()
+
+
+def test_what_has_no_names_of_columns_is_refused(staff: am.Dataset) -> None:
+    with pytest.raises(InputError, match="must have named columns"):
+        am.read_alike([[1, 2]], staff)
+
+
+@pytest.mark.parametrize("table", [None, NEW, "staff.csv"])
+def test_what_is_no_table_is_refused(table: Any) -> None:
+    with pytest.raises(InputError, match="must be a table or an account"):
+        am.read_alike(NEW, table)
+
+
+def test_find_says_how_such_records_are_read_and_takes_them_then(curator: am.Curator) -> None:
+    with pytest.raises(InputError, match=r"pay: must hold numbers.*am\.read_alike"):
+        am.find(curator, NEW, epsilon=1)
+    plan = am.find(curator, NEW.assign(pay=8100), epsilon=1, explain=0, preview=True)
+    assert plan.notes[0].startswith("ward: 1 of 1 record has a label that is not declared. Records")
+    assert curator.spent == 0
+    found = am.find(curator, NEW.assign(pay=8100), epsilon=1, explain=0)
+    assert f"note: {plan.notes[0]}" in str(found)
+    assert "a label that is not declared" in found._repr_html_()
+    alike = am.read_alike(NEW, curator)
+    assert am.find(curator, alike, epsilon=1, explain=0, preview=True).notes == ()
+    assert am.find(curator, alike, epsilon=1, explain=0).records[0]["ward"] == "Heart"
