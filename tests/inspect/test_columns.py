@@ -337,6 +337,38 @@ def test_a_page_holds_no_script_no_address_and_nothing_that_a_file_wrote_as_mark
     assert "default-src 'none'" in found.to_html()
 
 
+# What a notebook in a dark theme sets, for all tables of outputs.
+NOTEBOOK = """
+body { color: rgb(255, 255, 255); background: rgb(17, 17, 17); }
+.out table { margin-left: auto; table-layout: fixed; }
+.out td, .out th, .out tr { text-align: right; vertical-align: middle; }
+.out tbody tr:nth-child(odd) { background: rgb(0, 0, 0); }
+.out svg { max-width: 100%; height: auto; }
+"""
+SEEN = """() => [...document.querySelectorAll('.out *')].map(element => {
+    const style = getComputedStyle(element)
+    return {tag: element.localName, kind: element.className, colour: style.color,
+            behind: style.backgroundColor, side: style.textAlign, right: element.getBoundingClientRect().right}
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_notebook_shows_it_in_the_colours_of_its_theme_and_within_its_width(
+    chromium: Any, messy: am.Dataset, width: int
+) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 800})
+    shown = am.inspect.columns(messy)._repr_html_()
+    page.set_content(f"<style>{NOTEBOOK}</style><div class=out>{shown}</div>")
+    seen = page.evaluate(SEEN)
+    page.close()
+    assert {item["colour"] for item in seen} == {"rgb(255, 255, 255)"}
+    # Nothing covers what is behind it; what stands out does so by a little grey.
+    assert {item["behind"] for item in seen} == {"rgba(0, 0, 0, 0)", "rgba(127, 127, 127, 0.2)"}
+    cells = [item for item in seen if item["tag"] == "td" and item["kind"] != "number"]
+    assert {item["side"] for item in cells} == {"left"}
+    assert max(item["right"] for item in seen) <= width
+
+
 def test_a_table_that_does_not_fit_is_refused_with_its_column() -> None:
     frame = pandas.DataFrame({"ward": [True]})
     declared = am.Dataset(frame, name="t", columns={"ward": am.Categories(["A"])})
