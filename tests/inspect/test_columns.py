@@ -304,6 +304,16 @@ def test_a_look_is_frozen_plain_data_and_says_that_it_is_not_public(
     assert "nothing of this column is read" in str(found)
 
 
+def test_its_text_is_the_same_in_a_notebook_and_displays_nothing(
+    messy: am.Dataset, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = am.inspect.columns(messy)
+    elsewhere = str(found)
+    capsys.readouterr()
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert (str(found), *capsys.readouterr()) == (elsewhere, "", "")
+
+
 class _Page(html.parser.HTMLParser):
     """Every tag and attribute of a page, and its text."""
 
