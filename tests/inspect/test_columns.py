@@ -314,6 +314,17 @@ def test_its_text_is_the_same_in_a_notebook_and_displays_nothing(
     assert (str(found), *capsys.readouterr()) == (elsewhere, "", "")
 
 
+@pytest.mark.parametrize("look", [am.inspect.columns, am.inspect.odd])
+@pytest.mark.parametrize("given", [pandas.DataFrame({"age": [30]}), "salaries.csv"])
+def test_what_is_not_declared_is_refused_with_how_to_declare_it(
+    look: Any, given: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for refused in (lambda: look(given), lambda: look(dataset=given)):
+        with pytest.raises(am.errors.InputError, match=r"dataset: must be a Dataset.*am\.Dataset\(table"):
+            refused()
+    assert capsys.readouterr().err == ""  # no exact value was looked at
+
+
 class _Page(html.parser.HTMLParser):
     """Every tag and attribute of a page, and its text."""
 
