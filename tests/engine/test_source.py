@@ -149,7 +149,7 @@ def test_a_file_that_went_after_it_was_declared_is_said_not_to_be_there(place: s
     opened.ready()
     Path(options["source"]).unlink()
     for dataset in (unopened, opened):
-        with pytest.raises(SchemaError, match="there is no file .* any more. Put it back"):
+        with pytest.raises(SchemaError, match=r"there is no file .* any more\. Put it back"):
             dataset.ready()
 
 

@@ -80,7 +80,9 @@ def test_nothing_is_charged_where_the_budget_holds_the_model_alone(
 
 def test_a_find_of_one_record_says_why_it_needs_less_than_was_given(open_account: Open) -> None:
     curator = open_account(budget=2)
-    said = r"needs up to ε=3 of the 5 that were given \(a share that no record needs.* for 2 questions; 2 remain"
+    said = (
+        r"needs up to ε=3 of the 5 that were given \(a share that no record needs.* for 2 questions; 2 remain"
+    )
     with pytest.raises(BudgetExceeded, match=said):
         am.find(curator, pd.DataFrame([ODD]), epsilon=5)
     with pytest.raises(BudgetExceeded, match=r"needs up to ε=5 for 1 question; 2 remain"):

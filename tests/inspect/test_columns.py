@@ -369,7 +369,8 @@ body { color: rgb(255, 255, 255); background: rgb(17, 17, 17); }
 SEEN = """() => [...document.querySelectorAll('.out *')].map(element => {
     const style = getComputedStyle(element)
     return {tag: element.localName, kind: element.className, colour: style.color,
-            behind: style.backgroundColor, side: style.textAlign, right: element.getBoundingClientRect().right}
+            behind: style.backgroundColor, side: style.textAlign,
+            right: element.getBoundingClientRect().right}
 })"""
 
 

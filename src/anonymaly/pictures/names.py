@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -40,12 +39,18 @@ def short_names(names: Sequence[str], longest: int) -> list[str]:
     alike: dict[str, set[str]] = defaultdict(set)
     for name, seen in zip(plain, cut, strict=True):
         alike[seen].add(name)
-    shared = {seen: len(os.path.commonprefix(list(group))) for seen, group in alike.items()}
+    shared = {seen: _shared(min(group), max(group)) for seen, group in alike.items()}
     inner = [
         name if name == seen else _without_middle(name, min(shared[seen], len(name)), longest)
         for name, seen in zip(plain, cut, strict=True)
     ]
     return _better(inner, cut)
+
+
+def _shared(first: str, last: str) -> int:
+    """Return how many letters the first and the last of sorted names begin with, and so all between them."""
+    pairs = enumerate(zip(first, last, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(last)))
 
 
 def _without_middle(name: str, differs: int, longest: int) -> str:

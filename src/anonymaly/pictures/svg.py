@@ -88,9 +88,7 @@ def _rows(chart: Chart, width: int | None) -> tuple[list[str], float]:
     return parts, top
 
 
-def _bar(
-    bar: Bar, name: str, top: float, share: Callable[[float], float], second: int
-) -> Iterator[str]:
+def _bar(bar: Bar, name: str, top: float, share: Callable[[float], float], second: int) -> Iterator[str]:
     """Draw a bar below its name and its figure; ``second`` is the height of a second line, or 0."""
     yield _text(0, top + 13, name)
     yield _text(0 if second else 100, top + 13 + second, bar.said, anchor="start" if second else "end")
