@@ -142,6 +142,17 @@ def test_a_database_that_is_not_there_is_not_created(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("place", ["csv", "parquet"])
+def test_a_file_that_went_after_it_was_declared_is_said_not_to_be_there(place: str, tmp_path: Path) -> None:
+    options = PLACES[place](arrow(), tmp_path)
+    unopened, opened = declare(options), declare(options)
+    opened.ready()
+    Path(options["source"]).unlink()
+    for dataset in (unopened, opened):
+        with pytest.raises(SchemaError, match=r"there is no file .* any more\. Put it back"):
+            dataset.ready()
+
+
 @pytest.mark.parametrize("place", ["parquet", "duckdb file"])
 def test_a_damaged_file_is_refused_without_the_engines_words(place: str, tmp_path: Path) -> None:
     options = PLACES[place](arrow(), tmp_path)

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - makes the import below work
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anonymaly as am
-from anonymaly.errors import BudgetExceeded, InputError, NoPromiseWarning, Refused
+from anonymaly.errors import BudgetExceeded, DeclarationChanged, InputError, NoPromiseWarning, Refused
 from anonymaly.questions.score.methods.grid import GridMethod
 
 PRIVATE_THRESHOLD = (
@@ -187,6 +188,20 @@ def test_an_account_where_records_come_and_go_refuses_parts_of_the_rows(tmp_path
         with pytest.raises(Refused, match="adjacency='replace'"):
             refused()
     assert account.spent == 0
+
+
+def test_a_fit_in_an_account_where_records_come_and_go_is_told_which_account_it_needs(tmp_path: Path) -> None:
+    table = am.Dataset(RECORDS, name="patients", columns=DECLARED)
+    account = am.Curator(table, budget=2, ledger=tmp_path / "patients.ledger")
+    with pytest.raises(Refused, match=r"come or go \(add_remove\).*Open the account") as refused:
+        am.GridKNN(epsilon=0.5, curator=account).fit(RECORDS)
+    assert "part" not in str(refused.value)
+    # As it says: once it was charged, the same ledger does not do.
+    account.ask(am.Count(epsilon=0.1))
+    with pytest.raises(DeclarationChanged):
+        am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "patients.ledger")
+    new = am.Curator(table, budget=2, adjacency="replace", ledger=tmp_path / "new.ledger")
+    assert am.GridKNN(epsilon=0.5, curator=new).fit(RECORDS).guarantee_.charged
 
 
 def _training(rows: list[int]) -> list[set[int]]:
@@ -371,6 +386,16 @@ def test_missing_values_are_refused_without_advice_that_breaks_the_promise() -> 
         detector.fit(RECORDS.assign(bmi=np.nan))
     assert "an imputer that is fitted to the records is not covered" in str(refused.value)
     assert not hasattr(detector, "model_")
+
+
+@pytest.mark.parametrize("asked", ["predict", "score_samples", "decision_function"])
+def test_a_detector_whose_fit_failed_is_not_fitted(asked: str) -> None:
+    detector = am.MarginalHistograms(bounds=BOUNDS, epsilon=1.0, random_state=1, public=True)
+    with pytest.raises(ValueError, match="contains NaN"):
+        detector.fit(RECORDS.assign(bmi=np.nan))
+    with pytest.raises(NotFittedError):
+        getattr(detector, asked)(RECORDS)
+    assert len(getattr(detector.fit(RECORDS), asked)(RECORDS)) == len(RECORDS)
 
 
 def test_a_notebook_shows_the_promise_of_a_fit_in_words() -> None:

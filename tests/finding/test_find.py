@@ -78,6 +78,18 @@ def test_nothing_is_charged_where_the_budget_holds_the_model_alone(
     assert curator.spent == 0
 
 
+def test_a_find_of_one_record_says_why_it_needs_less_than_was_given(open_account: Open) -> None:
+    curator = open_account(budget=2)
+    said = (
+        r"needs up to ε=3 of the 5 that were given \(a share that no record needs.* for 2 questions; 2 remain"
+    )
+    with pytest.raises(BudgetExceeded, match=said):
+        am.find(curator, pd.DataFrame([ODD]), epsilon=5)
+    with pytest.raises(BudgetExceeded, match=r"needs up to ε=5 for 1 question; 2 remain"):
+        am.find(curator, pd.DataFrame([ODD]), epsilon=5, explain=0)
+    assert am.find(curator, pd.DataFrame([ODD]), epsilon=2).cost == "1.2"  # as it advises
+
+
 def test_what_others_spent_since_the_plan_refuses_all_of_it(
     open_account: Open, odd_records: pd.DataFrame
 ) -> None:

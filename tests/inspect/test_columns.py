@@ -304,6 +304,27 @@ def test_a_look_is_frozen_plain_data_and_says_that_it_is_not_public(
     assert "nothing of this column is read" in str(found)
 
 
+def test_its_text_is_the_same_in_a_notebook_and_displays_nothing(
+    messy: am.Dataset, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = am.inspect.columns(messy)
+    elsewhere = str(found)
+    capsys.readouterr()
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert (str(found), *capsys.readouterr()) == (elsewhere, "", "")
+
+
+@pytest.mark.parametrize("look", [am.inspect.columns, am.inspect.odd])
+@pytest.mark.parametrize("given", [pandas.DataFrame({"age": [30]}), "salaries.csv"])
+def test_what_is_not_declared_is_refused_with_how_to_declare_it(
+    look: Any, given: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for refused in (lambda: look(given), lambda: look(dataset=given)):
+        with pytest.raises(am.errors.InputError, match=r"dataset: must be a Dataset.*am\.Dataset\(table"):
+            refused()
+    assert capsys.readouterr().err == ""  # no exact value was looked at
+
+
 class _Page(html.parser.HTMLParser):
     """Every tag and attribute of a page, and its text."""
 
@@ -335,6 +356,39 @@ def test_a_page_holds_no_script_no_address_and_nothing_that_a_file_wrote_as_mark
         assert nasty[:40] in page.text
         assert "url(" not in text
     assert "default-src 'none'" in found.to_html()
+
+
+# What a notebook in a dark theme sets, for all tables of outputs.
+NOTEBOOK = """
+body { color: rgb(255, 255, 255); background: rgb(17, 17, 17); }
+.out table { margin-left: auto; table-layout: fixed; }
+.out td, .out th, .out tr { text-align: right; vertical-align: middle; }
+.out tbody tr:nth-child(odd) { background: rgb(0, 0, 0); }
+.out svg { max-width: 100%; height: auto; }
+"""
+SEEN = """() => [...document.querySelectorAll('.out *')].map(element => {
+    const style = getComputedStyle(element)
+    return {tag: element.localName, kind: element.className, colour: style.color,
+            behind: style.backgroundColor, side: style.textAlign,
+            right: element.getBoundingClientRect().right}
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_notebook_shows_it_in_the_colours_of_its_theme_and_within_its_width(
+    chromium: Any, messy: am.Dataset, width: int
+) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 800})
+    shown = am.inspect.columns(messy)._repr_html_()
+    page.set_content(f"<style>{NOTEBOOK}</style><div class=out>{shown}</div>")
+    seen = page.evaluate(SEEN)
+    page.close()
+    assert {item["colour"] for item in seen} == {"rgb(255, 255, 255)"}
+    # Nothing covers what is behind it; what stands out does so by a little grey.
+    assert {item["behind"] for item in seen} == {"rgba(0, 0, 0, 0)", "rgba(127, 127, 127, 0.2)"}
+    cells = [item for item in seen if item["tag"] == "td" and item["kind"] != "number"]
+    assert {item["side"] for item in cells} == {"left"}
+    assert max(item["right"] for item in seen) <= width
 
 
 def test_a_table_that_does_not_fit_is_refused_with_its_column() -> None:

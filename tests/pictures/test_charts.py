@@ -49,6 +49,19 @@ def test_svg_has_presentation_attributes_only_and_says_itself_in_words(chart: Ch
         assert "<script" not in text
 
 
+def test_bars_whose_long_names_differ_at_their_end_have_different_names_in_every_picture() -> None:
+    bins = ["(0, 100000]", "(100000, 200000]", "(100000, 300000]"]
+    names = [f"Hydro One and Ontario Power Generation, {pay}" for pay in bins]
+    axis = ChartAxis("records", "", 0, 20)
+    chart = Chart("By employer, pay", "…", axis, tuple(Bar(name, 20, "20") for name in names))
+    root = ElementTree.fromstring(chart.to_svg())  # noqa: S314  (our own)
+    drawn = [item.text or "" for item in root.iter("{http://www.w3.org/2000/svg}text")]
+    for pay in bins:
+        assert sum(text.endswith(f"…, {pay}") for text in drawn) == 1
+        assert sum(f"…, {pay} " in line for line in str(chart).splitlines()) == 1
+    assert [mark["name"] for mark in chart.to_dict()["marks"]] == names
+
+
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
 def test_the_same_description_is_text_data_and_altairs_chart(chart: Chart) -> None:
     assert str(chart)

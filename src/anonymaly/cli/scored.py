@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rich.console import Console
 from rich.table import Table
 
 from anonymaly.cli.output import plain
 from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
+from anonymaly.pictures.plain_table import table_lines
 from anonymaly.questions.score.missing import MISSING, Missing
 from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.reasons import Reason
@@ -95,9 +94,7 @@ class Best:
                 [str(reason)] if self.with_reasons else [str(_plain(record[name])) for name in self.columns]
             )
             table.add_row(*plain(f"{reason.row + 1:,}", f"{reason.score:.2f}", *shown))
-        buffer = io.StringIO()
-        Console(file=buffer, width=WIDTH, highlight=False).print(table)
-        return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+        return "\n".join(table_lines(table, WIDTH))
 
 
 class Scored:

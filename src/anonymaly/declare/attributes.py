@@ -56,11 +56,37 @@ class Attribute:
 
 def undeclared_value(attribute: Attribute, value: Any, *, field: str, place: str = "") -> InputError:
     """Return the error for a value that a column does not have; it names declared values, never this one."""
+    if attribute.bins is not None and isinstance(value, str):
+        low, high = attribute.bins.edges[0], attribute.bins.edges[-1]
+        return undeclared_number(attribute.column, value, f"{low} to {high}", field=field, place=place)
     text = str(value)
     return InputError(
         f"has a value of {attribute.column}{place} that is not in its declared domain",
         field=field,
         next_step=f"{guess(text, attribute.values)}Values: {listed(attribute.values, text)}.",
+    )
+
+
+def undeclared_number(column: str, value: Any, described: str, *, field: str, place: str = "") -> InputError:
+    """Return the error for a value that is not one of a column's numbers; it never names this one.
+
+    Examples
+    --------
+    >>> print(undeclared_number("pay", "1.234,50", "0 to 2000", field="record"))  # doctest: +NORMALIZE_WHITESPACE
+    record: has a text for pay, where a number is wanted. Give it as a number, with a point before its
+    decimals and nothing between its thousands, such as 1234.5; pay is 0 to 2000.
+    """  # noqa: E501  (one call)
+    if isinstance(value, str):
+        return InputError(
+            f"has a text for {column}{place}, where a number is wanted",
+            field=field,
+            next_step="Give it as a number, with a point before its decimals and nothing between its "
+            f"thousands, such as 1234.5; {column} is {described}.",
+        )
+    return InputError(
+        f"has a value of {column}{place} that is not in its declared domain",
+        field=field,
+        next_step=f"{column} is {described}.",
     )
 
 

@@ -23,7 +23,7 @@ from anonymaly.core.arrays import Floats
 from anonymaly.core.epsilon import Number, to_nano
 from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.domain import Domain
-from anonymaly.errors import InputError, NoPromiseWarning
+from anonymaly.errors import InputError, NoPromiseWarning, Refused
 from anonymaly.estimators.bounds import Bounds, read_bounds
 from anonymaly.noise import Noise
 from anonymaly.pictures.page import fragment, paragraph
@@ -112,6 +112,10 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         elif hasattr(self, "offset_"):
             del self.offset_  # of the fit before
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there is a model: a fit that failed has left the names of its columns behind."""
+        return hasattr(self, "model_")
 
     def score_samples(self, X: Any) -> Floats:  # noqa: N803
         """Return minus the model's score: lower is more abnormal."""
@@ -212,7 +216,23 @@ class PrivateDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         for name in curator.declaration.columns:
             if name not in names:
                 table = table.append_column(name, pa.nulls(len(table)))
-        with contextlib.closing(curator.about(table)) as account:
+        try:
+            rows = curator.about(table)
+        except Refused as refused:
+            # It talks of parts of a table, as a search's folds are, and whoever fits has not asked for any.
+            raise refused if refused.field != "adjacency" else _needs_replace() from None
+        with contextlib.closing(rows) as account:
             query = self.query(names)
             answer = account.ask(query)
         return answer.value, FitGuarantee(answer.guarantee, charged=True, rows=query.rows)
+
+
+def _needs_replace() -> Refused:
+    return Refused(
+        "the curator's account promises about records that come or go (add_remove), and a detector can be "
+        "fitted only in one that promises about records that are replaced (replace): the folds of a search "
+        "would shift where one record goes",
+        field="adjacency",
+        next_step="Open the account with am.Curator(…, adjacency='replace'). One that was charged before "
+        "keeps its adjacency; in another ledger it is another account, and the two promises add up.",
+    )

@@ -81,8 +81,14 @@ class Prepared:
         plan = replace(self.plan, remaining_nano=self.asking.remaining())
         left = to_text(plan.remaining_nano)
         if not plan.affordable:
+            less = plan.cost_nano < plan.epsilon_nano
+            given = (
+                f" of the {to_text(plan.epsilon_nano)} that were given (a share that no record needs, or "
+                "whose answer is stored, stays unspent)"
+            )
+            many = "1 question" if len(plan.steps) == 1 else f"{len(plan.steps)} questions"
             raise BudgetExceeded(
-                f"needs up to ε={to_text(plan.cost_nano)} for {len(plan.steps)} questions; "
+                f"needs up to ε={to_text(plan.cost_nano)}{given if less else ''} for {many}; "
                 f"{left} remain, and nothing was charged",
                 field="epsilon",
                 next_step=f"Give at most {left}, or ask the owner to raise the budget."

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from anonymaly.declare.dataset import Dataset
+from anonymaly.errors import InputError
 from anonymaly.inspect import look, odd_rows
 from anonymaly.questions.explain import inspect as explain
 from anonymaly.questions.identify import inspect as identify
@@ -36,10 +38,24 @@ def _owner_only(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
 
     @functools.wraps(function)
     def inspected(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        _need_dataset(*arguments[:1], *(options[name] for name in options if name == "dataset"))
         print(BANNER, file=sys.stderr)  # printed, because a log could be switched off
         return function(*arguments, **options)
 
     return inspected
+
+
+def _need_dataset(*given: object) -> None:
+    """Refuse what is no declared table; where nothing is given, Python says so itself."""
+    for dataset in given:
+        if isinstance(dataset, Dataset):
+            continue
+        raise InputError(
+            f"must be a Dataset, got {type(dataset).__name__}",
+            field="dataset",
+            next_step="Declare the table first: am.Dataset(table, name=…, columns=…); a file with a manifest "
+            "is declared by am.Manifest.load('table.yaml').dataset(Path('.')).",
+        )
 
 
 columns = _owner_only(look.columns)

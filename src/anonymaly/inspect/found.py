@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from anonymaly.engine.columns import Kind
+from anonymaly.pictures.plain_table import table_lines
 
 Trouble = Literal["unreadable", "outside", "undeclared"]
 
@@ -225,11 +224,8 @@ class ColumnsLook:
             numbers = [f"{number:,}" if number else "-" for number in counts]
             line = [column.column, column.declared, *numbers, column.shown_spellings()]
             table.add_row(*map(Text, line))  # as it is: what is written in a file is never markup
-        page = Console(file=io.StringIO(), width=WIDTH, highlight=False, color_system=None)
-        page.print(table)
-        written = page.file.getvalue().splitlines()  # type: ignore[attr-defined]
         remarks = [f"{column.column}: {remark}" for column in self.columns for remark in column.remarks()]
-        lines = [*(line.rstrip() for line in written), "", *remarks, *([""] if remarks else [])]
+        lines = [*table_lines(table, WIDTH), "", *remarks, *([""] if remarks else [])]
         return "\n".join([*lines, *self.facts(), WARNING])
 
     def _repr_html_(self) -> str:

@@ -7,28 +7,44 @@ import html
 from collections.abc import Iterator
 
 from anonymaly.inspect.found import NOTHING_READ, WARNING, ColumnLook, ColumnsLook
+from anonymaly.pictures.page import OF_A_PAGE, paragraph
+from anonymaly.pictures.page import STYLE as OF_PIECES
 
-BAR, HEIGHT = 260, 14  # of a bar, in pixels
+BAR, HEIGHT = 220, 14  # of a bar, in pixels
 # Colours that colour-blind readers can distinguish, too; a pattern of words stands beside them.
 PARTS = {
     "within": "#0072b2",
     "outside": "#e69f00",
     "undeclared": "#cc79a7",
     "unreadable": "#d55e00",
-    "null": "#c4c4c4",
+    "null": "#a0a0a0",
 }
-STYLE = """\
-.anonymaly-look { font: 15px/1.45 system-ui, sans-serif; color: #2b2b2b; background: #fff; padding: 0.6em; }
-.anonymaly-look table { border-collapse: collapse; margin: 1em 0; }
-.anonymaly-look th, .anonymaly-look td { text-align: left; vertical-align: top;
-  padding: 0.35em 0.9em 0.35em 0; border-bottom: 1px solid #e4e4e4; }
-.anonymaly-look .number { text-align: right; font-variant-numeric: tabular-nums; }
-.anonymaly-look .warning { border-left: 5px solid #d55e00; background: #fdf1ea; padding: 0.6em 0.9em; }
-.anonymaly-look .lost { color: #b34700; font-weight: 600; }
-.anonymaly-look .faint { color: #666; }
-.anonymaly-look svg { display: block; margin-top: 0.3em; }
-.anonymaly-look code { background: #f2f2f2; padding: 0 0.25em; white-space: pre-wrap; }
-.anonymaly-look .key { display: inline-block; width: 0.8em; height: 0.8em; margin: 0 0.3em 0 0.9em; }
+# Where there are no heads, each number says itself what it is.
+_NAMED = "\n".join(
+    f'  .anonymaly .look td:nth-child({place})::before {{ content: "{name} "; opacity: 0.75; }}'
+    for place, name in enumerate(PARTS, start=2)
+)
+# Beside the style of all pieces: colours are those of what is around it, as a theme has them.
+STYLE = f"""\
+.anonymaly.seen {{ max-width: 80em; }}
+.anonymaly .look {{ margin: 1em 0; }}
+.anonymaly .look svg {{ width: {BAR}px; max-width: none; height: {HEIGHT}px; margin-top: 0.3em; }}
+.anonymaly .look td:first-child {{ min-width: {BAR}px; }}
+.anonymaly .lost {{ font-weight: 600; }}
+.anonymaly code {{ color: inherit; background: rgba(127, 127, 127, 0.2); padding: 0 0.25em;
+  white-space: pre-wrap; }}
+.anonymaly .key {{ display: inline-block; line-height: 1; border-left: 0.8em solid; padding-left: 0.3em;
+  margin-left: 0.9em; }}
+/* On a phone a column is a card: seven cells side by side would leave each a word wide. */
+@media (max-width: 44em) {{
+  .anonymaly .look table, .anonymaly .look tbody {{ display: block; width: 100%; }}
+  .anonymaly .look tr {{ display: block; text-align: left; padding: 0.5em 0;
+    border-bottom: 1px solid rgba(127, 127, 127, 0.3); }}
+  .anonymaly .look tr:first-child {{ display: none; }}
+  .anonymaly .look td {{ display: block; border: 0; }}
+  .anonymaly .look td.number {{ display: inline-block; text-align: left !important; }}
+{_NAMED}
+}}
 """
 
 
@@ -41,8 +57,9 @@ def page(look: ColumnsLook) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n</head>\n'
-        "<body>\n<h1 style='font-family: system-ui, sans-serif; margin: 0.5em 8px'>"
+        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+        f"<style>{OF_A_PAGE}</style>\n</head>\n"
+        "<body>\n<h1 style='font-family: system-ui, sans-serif; margin: 0.5em 0'>"
         f"{title}</h1>\n{fragment(look)}\n"
         "</body>\n</html>\n"
     )
@@ -54,14 +71,14 @@ def fragment(look: ColumnsLook) -> str:
     facts = "\n".join(f"<li>{html.escape(fact)}</li>" for fact in look.facts())
     heads = "".join(f'<th class="number">{name}</th>' for name in PARTS)
     keys = "".join(
-        f'<span class="key" style="background: {colour}"></span>{name}' for name, colour in PARTS.items()
+        f'<span class="key" style="border-color: {colour}">{name}</span> ' for name, colour in PARTS.items()
     )
     return (
-        f'<div class="anonymaly-look">\n<style>\n{STYLE}</style>\n'
-        f'<p class="warning">{html.escape(WARNING)}</p>\n<ul>\n{facts}\n</ul>\n'
-        f'<p class="faint">rows:{keys}</p>\n'
-        f"<table>\n<tr><th>column</th>{heads}<th>not read as declared: the most frequent</th></tr>\n"
-        f"{rows}\n</table>\n</div>"
+        f'<div class="anonymaly seen"><style>{OF_PIECES}{STYLE}</style>\n'
+        f"{paragraph(WARNING, 'warning')}\n<ul>\n{facts}\n</ul>\n"
+        f'<p class="keys">rows:{keys}</p>\n<div class="sideways look"><table>\n'
+        f"<tr><th>column</th>{heads}<th>not read as declared: the most frequent</th></tr>\n"
+        f"{rows}\n</table></div>\n</div>"
     )
 
 

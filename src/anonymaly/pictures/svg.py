@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from anonymaly.pictures.chart import Bar, Box, Chart, ChartAxis, ChartLine, Level, Point
+from anonymaly.pictures.names import short_names
 
 ACCENT = "#1f83c4"  # at least 4 : 1 against white, and against black
 FONT = 14
@@ -67,14 +68,16 @@ def _rows(chart: Chart, width: int | None) -> tuple[list[str], float]:
     share = _share(chart.x)
     bars = [mark for mark in chart.marks if isinstance(mark, Bar)]
     # Without a width it may be a phone's: where one line would be too long there, all bars have two.
-    long = any(len(short(bar.name)) + len(bar.said) > MOST_LETTERS for bar in bars)
+    names = short_names([bar.name for bar in bars], LONGEST)
+    long = any(len(name) + len(bar.said) > MOST_LETTERS for name, bar in zip(names, bars, strict=True))
     second = LINE if long and width is None else 0
+    named = iter(names)
     for mark in chart.marks:
         if isinstance(mark, Bar):
             if mark.heading is not None:
                 parts.append(_text(0, top + 18, mark.heading, weight=600))
                 top += HEADING
-            parts += _bar(mark, top, share, second)
+            parts += _bar(mark, next(named), top, share, second)
             top += ROW + second
         elif isinstance(mark, Box):
             parts += _box(mark, top, share)
@@ -85,9 +88,9 @@ def _rows(chart: Chart, width: int | None) -> tuple[list[str], float]:
     return parts, top
 
 
-def _bar(bar: Bar, top: float, share: Callable[[float], float], second: int) -> Iterator[str]:
+def _bar(bar: Bar, name: str, top: float, share: Callable[[float], float], second: int) -> Iterator[str]:
     """Draw a bar below its name and its figure; ``second`` is the height of a second line, or 0."""
-    yield _text(0, top + 13, short(bar.name))
+    yield _text(0, top + 13, name)
     yield _text(0 if second else 100, top + 13 + second, bar.said, anchor="start" if second else "end")
     y = top + 19 + second
     zero, end = share(0.0), share(bar.value)
@@ -263,15 +266,3 @@ def _text(
     more += "" if size is None else f' font-size="{size}"'
     more += ' fill-opacity="0.75" font-size="13"' if faint else ""
     return f'<text x="{x:.2f}%" y="{y:.1f}" text-anchor="{anchor}"{more}>{html.escape(text)}</text>'
-
-
-def short(name: str, longest: int = LONGEST) -> str:
-    """Return a name in one line that is not too long.
-
-    Examples
-    --------
-    >>> short("a  long\\nname", 7)
-    'a long…'
-    """
-    plain = " ".join(name.split())
-    return plain if len(plain) <= longest else f"{plain[: longest - 1].rstrip()}…"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from anonymaly.pictures.chart import Bar, Box, Chart, ChartAxis, ChartLine, Level, Point
-from anonymaly.pictures.svg import short
+from anonymaly.pictures.names import short_names
 
 COLUMNS = 40  # of the longest bar
 STRIP = 60  # of a box with its record
@@ -25,13 +25,14 @@ def to_text(chart: Chart) -> str:
     """
     lines = [chart.title] if chart.title else []
     bars = [mark for mark in chart.marks if isinstance(mark, Bar)]
-    width = max((len(short(bar.name, LONGEST)) for bar in bars), default=0)
+    names = short_names([bar.name for bar in bars], LONGEST)
+    width, named = max(map(len, names), default=0), iter(names)
     for mark in chart.marks:
         match mark:
             case Bar():
                 lines += [mark.heading] if mark.heading is not None else []
                 bar = f"{_bar(mark.value, chart.x):<{COLUMNS}}"
-                lines.append(f"{short(mark.name, LONGEST):<{width}}  {bar}  {mark.said}".rstrip())
+                lines.append(f"{next(named):<{width}}  {bar}  {mark.said}".rstrip())
             case Box():
                 lines.append(strip(mark, chart.x))
             case ChartLine() if chart.y is not None:

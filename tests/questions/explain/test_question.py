@@ -220,6 +220,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"record": {**RECORD, "job": "Pilot"}}, "job"),
     ({"record": {**RECORD, "age": 200}}, "age"),
     ({"record": {**RECORD, "pay": 200}}, "pay"),
+    ({"record": {**RECORD, "pay": "60,00"}}, "a text for pay, where a number is wanted"),
+    (
+        {
+            "attributes": [am.Bins("age", [0, 40, 120])],
+            "record": {"age": "40,5", "pay": 60},
+        },
+        "a text for age, where a number is wanted",
+    ),
     ({"record": {**RECORD, "pay": None}}, "record"),
     ({"record": {**RECORD, "name": "x"}}, "name"),
     ({"detector": "oracle"}, "detector"),

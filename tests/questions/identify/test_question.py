@@ -274,7 +274,12 @@ def test_scaled_columns_are_divided_by_their_width() -> None:
 
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"record": {"age": 121, "bmi": 51}}, "record", "not in its declared domain"),
-    ({"record": {"age": "old", "bmi": 51}}, "record", "not in its declared domain"),
+    ({"record": {"age": "old", "bmi": 51}}, "record", "a text for age, where a number is wanted"),
+    (
+        {"record": None, "records": {"age": [1, "1,5"], "bmi": [20, 20]}},
+        "records",
+        "text for age in record 2",
+    ),
     ({"record": {"age": True, "bmi": 51}}, "record", "not in its declared domain"),
     ({"record": {"age": float("nan"), "bmi": 51}}, "record", "no value of age"),
     ({"record": {"age": None, "bmi": 51}}, "record", "no value of age"),

@@ -136,6 +136,15 @@ def test_the_oddest_come_first_with_the_rows_they_were_given_in(model: am.Model)
         reasons.top(0)
 
 
+def test_their_text_is_the_same_in_a_notebook_and_displays_nothing(
+    model: am.Model, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    top = model.reasons(records(30)).top(3)
+    elsewhere = str(top)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert (str(top), capsys.readouterr().out) == (elsewhere, "")
+
+
 def test_a_picture_has_a_bar_for_each_named_part_and_no_markup_of_the_records(model: am.Model) -> None:
     top = model.reasons(records(30)).top(3)
     picture = top.svg()

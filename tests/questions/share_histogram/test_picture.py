@@ -33,6 +33,15 @@ def test_every_cell_has_a_bar_with_its_interval() -> None:
     assert "-2 (0 to 1)" in texts
 
 
+def test_an_estimate_outside_of_its_interval_is_explained_once() -> None:
+    said = "an estimate below 0 is outside of its interval, which is cut at 0"
+    outside = ReleasedHistogram([WARD], [-2, -1], release=RELEASE)
+    within = ReleasedHistogram([WARD], [0, 9], release=RELEASE)
+    assert [outside.chart().count(said), outside._repr_html_().count(said)] == [1, 1]
+    assert page(outside, "wards", "words").count(said) == 1
+    assert said not in within.chart()
+
+
 def test_many_cells_are_drawn_by_column_and_long_columns_in_groups() -> None:
     edges = am.Bins("age", list(range(0, 151)))
     histogram = ReleasedHistogram(

@@ -38,6 +38,12 @@ class Files(TablePlace):
 
     def open(self) -> ir.Table:
         """Open the files that there are now."""
+        if not find_files(self.path):  # there was one when it was declared
+            raise SchemaError(
+                f"there is no file {self.path} any more",
+                field="source",
+                next_step="Put it back, or declare the dataset anew with the path that it has now.",
+            )
         self._state = self._state_now()
         return self._read(lookup.embedded(self._request.limits))
 

@@ -19,7 +19,13 @@ from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.ask.permit import Permit
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.core.value import frozen_items
-from anonymaly.declare.attributes import MOST_CELLS, Attribute, read_attributes, undeclared_value
+from anonymaly.declare.attributes import (
+    MOST_CELLS,
+    Attribute,
+    read_attributes,
+    undeclared_number,
+    undeclared_value,
+)
 from anonymaly.declare.dates import Dates
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Bins, Domain, Interval, find_domain
@@ -246,11 +252,7 @@ def _own_values(
         if code is None:
             raise undeclared_value(attribute, record[attribute.column], field="record")
     if not domain.contains(record[metric]):
-        raise InputError(
-            f"has a value of {metric} that is not in its declared domain",
-            field="record",
-            next_step=f"{metric} is {domain.describe()}.",
-        )
+        raise undeclared_number(metric, record[metric], domain.describe(), field="record")
     return tuple(code for code in own if code is not None)
 
 

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from anonymaly.core.arrays import Floats
-from anonymaly.declare.attributes import Attribute, read_attributes, undeclared_value
+from anonymaly.declare.attributes import (
+    Attribute,
+    read_attributes,
+    undeclared_number,
+    undeclared_value,
+)
 from anonymaly.declare.domain import Domain, Interval
 from anonymaly.declare.rules import AnomalyModel
-from anonymaly.errors import InputError
 
 RELATIVE = 1e-9  # of the radius; sums of a million squares round by less
 ABSOLUTE = 2.0**-50  # of a scaled coordinate; a division and a difference round by less
@@ -40,11 +44,8 @@ class Axis:
             if self.attribute is not None:
                 raise undeclared_value(self.attribute, values[first], field=field, place=place)
             assert self.domain is not None  # noqa: S101 - an axis is the one or the other
-            raise InputError(
-                f"has a value of {self.column}{place} that is not in its declared domain",
-                field=field,
-                next_step=f"{self.column} is {self.domain.describe()}.",
-            )
+            described = self.domain.describe()
+            raise undeclared_number(self.column, values[first], described, field=field, place=place)
         return read
 
     def place(self, values: Sequence[Any]) -> Floats:

@@ -6,7 +6,6 @@ All of it follows from the model and from the records that were given. It costs 
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +20,7 @@ from anonymaly.core.arrays import Floats
 from anonymaly.errors import InputError
 from anonymaly.pictures.chart import Chart
 from anonymaly.pictures.page import cells, figure, fragment
+from anonymaly.pictures.plain_table import table_lines
 from anonymaly.questions.score.mixed_space import MixedSpace
 from anonymaly.questions.score.reasons_picture import picture
 
@@ -193,9 +192,7 @@ class Reasons(Sequence[Reason]):
             table.add_column(name, justify="left" if name == "why" else "right", no_wrap=name != "why")
         for reason in self:
             table.add_row(str(reason.row), f"{reason.score:.2f}", Text(str(reason)))
-        buffer = io.StringIO()
-        Console(file=buffer, width=WIDTH, highlight=False).print(table)
-        return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+        return "\n".join(table_lines(table, WIDTH))
 
     def __repr__(self) -> str:
         return f"Reasons of {len(self)} records"

@@ -14,6 +14,7 @@ from anonymaly.questions.share_histogram.figures import Figure, shown
 if TYPE_CHECKING:
     from anonymaly.questions.share_histogram.value import ReleasedHistogram
 
+CUT = "an estimate below 0 is outside of its interval, which is cut at 0 because counts are never below it"
 MOST_BARS = 60  # of one chart; where there are more cells, each column has a chart of its own
 
 
@@ -71,7 +72,8 @@ def in_terminal(histogram: ReleasedHistogram) -> str:
     B  ██████████                                5
     counts records of these cells, as the method counts them; no intervals: the histogram does not say how it was released; that of an answer does
     """  # noqa: E501  (as it is printed)
-    return "\n".join([*map(str, charts(histogram)), note(histogram)])
+    drawn = list(charts(histogram))
+    return "\n".join([*map(str, drawn), note(histogram, drawn)])
 
 
 def to_html(histogram: ReleasedHistogram) -> str:
@@ -85,22 +87,26 @@ def to_html(histogram: ReleasedHistogram) -> str:
     >>> page.count("<svg"), page.count("<rect"), "<A>" in page
     (1, 2, False)
     """
-    return fragment(*map(figure, charts(histogram)), paragraph(note(histogram), "faint"))
+    drawn = list(charts(histogram))
+    return fragment(*map(figure, drawn), paragraph(note(histogram, drawn), "faint"))
 
 
 def page(histogram: ReleasedHistogram, title: str, words: str) -> str:
     """Return a whole page, to be opened in a browser that is connected to nothing."""
-    drawn = map(figure, charts(histogram))
-    said = fragment(heading(title), *drawn, paragraph(note(histogram), "faint"), f"<p>{lines(words)}</p>")
+    drawn = list(charts(histogram))
+    below = paragraph(note(histogram, drawn), "faint")
+    said = fragment(heading(title), *map(figure, drawn), below, f"<p>{lines(words)}</p>")
     return whole_page(title, said)
 
 
-def note(histogram: ReleasedHistogram) -> str:
-    """Say whom the bars count, and how often an interval holds."""
+def note(histogram: ReleasedHistogram, drawn: Sequence[Chart]) -> str:
+    """Say whom the bars count, how often an interval holds, and why a bar may end outside of its own."""
     found = histogram.range()
     if found.low is None:
         return f"counts {found.covers}; no intervals: {found.why_no_interval}"
-    return f"counts {found.covers}; each interval holds in {100 * found.level:.10g} of 100 releases"
+    said = f"counts {found.covers}; each interval holds in {100 * found.level:.10g} of 100 releases"
+    bars = (mark for chart in drawn for mark in chart.marks if isinstance(mark, Bar))
+    return f"{said}; {CUT}" if any(bar.low is not None and bar.value < bar.low for bar in bars) else said
 
 
 def _said(item: Figure) -> str:

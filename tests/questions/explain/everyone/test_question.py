@@ -343,6 +343,13 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"record": {"job": "Nurse"}}, "record", "Give job, pay"),
     ({"record": {"job": "Pilot", "pay": 1}}, "record", "Values"),
     ({"record": {"job": "Nurse", "pay": 301}}, "record", "0 to 300"),
+    ({"record": {"job": "Nurse", "pay": "200,00"}}, "record", "a number is wanted. Give it as a number"),
+    ({"record": {"job": "Nurse", "pay": "200.00"}}, "record", "such as 1234.5; pay is 0 to 300"),
+    (
+        {"attributes": [am.Bins("age", [0, 40, 120])], "record": {"age": "33,5", "pay": 1}},
+        "record",
+        "a text for age, where a number is wanted",
+    ),
     ({"rule": "groups"}, "rule", "there is none"),
     ({"rule": "groups", "groups": 2}, "rule", "there is none"),
     ({"epsilon": "0.000000001"}, "epsilon", "larger"),

@@ -15,6 +15,7 @@ from anonymaly.ask.binding import Binding, Expectation, Measure, Used
 from anonymaly.core.rate import noise_rate
 from anonymaly.core.suggestions import guess
 from anonymaly.core.value import frozen_items
+from anonymaly.declare.attributes import undeclared_number
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, find_domain
 from anonymaly.detectors import DETECTORS
@@ -198,11 +199,8 @@ def _record(query: Explain, metric: Interval) -> dict[str, Any]:
             next_step=f"Give {', '.join(needed)}.",
         )
     if not metric.contains(record[query.metric]):
-        raise InputError(
-            f"has a value of {query.metric} that is not in its declared domain",
-            field="record",
-            next_step=f"{query.metric} is {metric.describe()}.",
-        )
+        given = record[query.metric]
+        raise undeclared_number(query.metric, given, metric.describe(), field="record")
     return record
 
 

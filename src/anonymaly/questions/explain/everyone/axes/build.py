@@ -7,7 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anonymaly.declare.attributes import Attribute, read_attributes, undeclared_value
+from anonymaly.declare.attributes import (
+    Attribute,
+    read_attributes,
+    undeclared_number,
+    undeclared_value,
+)
 from anonymaly.declare.dates import Dates
 from anonymaly.declare.domain import Bins, Domain, Interval, Timestamps, find_domain
 from anonymaly.errors import InputError
@@ -128,6 +133,8 @@ def _read(
         )
     position = positions.position(record[name])
     if position is None:
+        if isinstance(item, Bins) and isinstance(record[name], str):
+            raise undeclared_number(name, record[name], domain.describe(), field="record")
         raise InputError(
             f"has a value of {name} that is in no part of it",
             field="record",
