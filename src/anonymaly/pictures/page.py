@@ -51,6 +51,8 @@ STYLE = """\
   .anonymaly .wide { display: none; }
   .anonymaly .facts th, .anonymaly .facts td { display: block; }
   .anonymaly .facts th { border-bottom: 0; padding-bottom: 0 !important; }
+  .anonymaly .sideways table { font-size: 0.87em; }
+  .anonymaly .sideways th, .anonymaly .sideways td { padding-right: 0.6em !important; }
 }
 """
 OF_A_PAGE = ":root { color-scheme: light dark; }\nbody { margin: 1.5em 5%; }\n"
