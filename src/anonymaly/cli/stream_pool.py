@@ -7,8 +7,11 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from anonymaly.cli.output import AsJson, say, say_json
 from anonymaly.cli.stream import Config, Form, Lines, app, load_party, printer
 from anonymaly.cli.stream_readings import say_reading, say_request
 from anonymaly.declare.manifest import read_yaml
@@ -26,6 +29,34 @@ if TYPE_CHECKING:
 def counter(config: Config, lines: Lines = False) -> None:
     """Count the readings of a pool together with the other counter, until stopped."""
     run_server_of_pool(load_party(config, "counter"), lines)
+
+
+@app.command("anchor")
+def anchor(
+    config: Config,
+    after: Annotated[
+        int | None,
+        typer.Option(
+            "--after",
+            metavar="WINDOW",
+            min=-1,
+            help="The last window whose sum may have been opened, if the journal is not what it was either.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin a counter's anchor, where the last one was lost or there was none; the counter is stopped."""
+    from anonymaly.stream.programs.pool_config import LoadedPool  # noqa: PLC0415
+
+    loaded = load_party(config, "counter")
+    if not isinstance(loaded, LoadedPool):
+        raise TypeError("a counter's file makes another party")
+    opened = loaded.begin_anchor(after)
+    if as_json:
+        say_json({"anchor": str(loaded.anchor), "after": opened.window})
+        return
+    said = "no sum was opened" if opened.window < 0 else f"sums up to window {opened.window} may be opened"
+    say(f"{loaded.anchor}: {said}. What follows is counted.")
 
 
 def run_server_of_pool(loaded: LoadedConfig, lines: bool) -> bool:

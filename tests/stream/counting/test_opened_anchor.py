@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from pathlib import Path
@@ -10,19 +11,45 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymaly.errors import LedgerError
+from anonymaly.errors import InputError, LedgerError
 from anonymaly.stream import Counter, CountingDeclaration, Outgoing
 from anonymaly.stream.counting.messages import COUNTERS, Commitment, Opening
-from anonymaly.stream.counting.opened_anchor import NONE, OpenedAnchor
+from anonymaly.stream.counting.opened_anchor import Opened, OpenedAnchor
 from anonymaly.stream.protocol.messages import Message, MessageReceipt
 from tests.stream.counting.pool import KEY, NAMES, POOL, owner, transport, usual, window
 
 NOISY = CountingDeclaration.read({**POOL.to_dict(), "epsilon": "0.1"})
 
 
-def counter(folder: Path, number: int, *, anchored: bool) -> Counter:
-    anchor = folder / f"anchor-{number}" if anchored else None
-    return Counter(number, NOISY, NAMES, check_key=KEY, journal=folder / f"counter-{number}", anchor=anchor)
+def counter(folder: Path, number: int, *, anchored: bool = True, journal: str | None = None) -> Counter:
+    return Counter(
+        number,
+        NOISY,
+        NAMES,
+        check_key=KEY,
+        journal=folder / (journal or f"counter-{number}"),
+        anchor=anchor_of(folder, number) if anchored else None,
+    )
+
+
+def anchor_of(folder: Path, number: int = 1) -> Path:
+    """Return where a counter's anchor is; it is made if it is not there."""
+    path = folder / f"anchor-{number}"
+    if not path.exists():
+        OpenedAnchor.begin(path, COUNTERS[number - 1], NOISY.pool, KEY, Opened())
+    return path
+
+
+def copy_of(journal: Path) -> bytes:
+    return journal.read_bytes()
+
+
+def put_back(journal: Path, content: bytes | None) -> None:
+    """Put a copy of a journal back, or begin it anew."""
+    for path in journal.parent.glob(f"{journal.name}*"):
+        path.unlink()
+    if content is not None:
+        journal.write_bytes(content)
 
 
 class Recorded:
@@ -75,81 +102,146 @@ def test_no_sum_is_opened_again_by_a_counter_with_an_older_journal(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, lost: bool
 ) -> None:
     journal = tmp_path / "counter-1"
-    if not lost:  # an older copy: made before anything was opened
-        with counter(tmp_path, 1, anchored=True):
-            pass
-    older = b"" if lost else journal.read_bytes()
+    with counter(tmp_path, 1):
+        pass
+    older = None if lost else copy_of(journal)
     recorded = count_windows(tmp_path, 2, anchored=True)
-    for path in tmp_path.glob("counter-1*"):
-        path.unlink()
-    if older:
-        journal.write_bytes(older)
-    with caplog.at_level(logging.WARNING, "anonymaly.stream"), counter(tmp_path, 1, anchored=True) as again:
+    put_back(journal, older)
+    with caplog.at_level(logging.WARNING, "anonymaly.stream"), counter(tmp_path, 1) as again:
         assert openings(tell_again(again, recorded.told)) == []
         assert again.floor == 2
-        assert "skip --until 2" in caplog.text
+        assert "windows up to 1 are passed over" in caplog.text
         # What had not begun is counted as ever.
-        with counter(tmp_path, 2, anchored=True) as second, owner(tmp_path, NOISY) as judging:
+        with counter(tmp_path, 2) as second, owner(tmp_path, NOISY) as judging:
             third = Recorded(again)
             transport(third, second, judging).carry(window(2, usual(), NOISY, previous=1))
     assert [message.window for message in openings(third.said)] == [2]
+    caplog.clear()
+    with counter(tmp_path, 1) as once_more:  # it agrees again
+        assert (once_more.floor, caplog.text) == (3, "")
 
 
 def test_without_an_anchor_it_would_be(tmp_path: Path) -> None:
     recorded = count_windows(tmp_path, 1, anchored=False)
-    for path in tmp_path.glob("counter-1*"):
-        path.unlink()
+    put_back(tmp_path / "counter-1", None)
     with counter(tmp_path, 1, anchored=False) as again:
         (before,), (after,) = openings(recorded.said), openings(tell_again(again, recorded.told))
     assert (before.window, after.window) == (0, 0)
     assert not np.array_equal(before.values, after.values)  # the same counts, with other noise
 
 
-def test_a_counter_that_was_killed_before_it_wrote_its_anchor_writes_it_when_it_starts(
-    tmp_path: Path,
-) -> None:
-    count_windows(tmp_path, 2, anchored=True)
-    (tmp_path / "anchor-1").unlink()
-    with counter(tmp_path, 1, anchored=True) as again:
-        assert again.floor == 2
-    assert json.loads((tmp_path / "anchor-1").read_text())["opened"] == 1
+def test_of_two_copies_that_opened_a_window_by_themselves_one_sum_leaves(tmp_path: Path) -> None:
+    told = count_windows(_folder(tmp_path, "whole"), 1, anchored=True).told
+    place = _folder(tmp_path, "forked")
+    journal, anchor = place / "counter-1", anchor_of(place)
+    with counter(place, 1):
+        night = copy_of(journal)
+    begun = anchor.read_bytes()
+    with counter(place, 1) as party:
+        tell_again(party, told)
+    kept = copy_of(journal)  # it opened the window, and was killed before its anchor was written
+    anchor.write_bytes(begun)
+    put_back(journal, night)
+    with counter(place, 1) as party:
+        (left,) = openings(tell_again(party, told))
+    put_back(journal, kept)
+    with counter(place, 1) as party:
+        assert openings([item.message for item in party.resume()]) == []
+        assert openings(tell_again(party, told)) == []
+    put_back(journal, night)
+    with counter(place, 1) as party:
+        assert openings(tell_again(party, told)) == []
+    assert left.window == 0
+
+
+def test_a_counter_that_was_killed_before_it_wrote_its_anchor_goes_on(tmp_path: Path) -> None:
+    begun = {path: path.read_bytes() for path in [anchor_of(tmp_path)]}
+    recorded = count_windows(tmp_path, 1, anchored=True)
+    for path, content in begun.items():
+        path.write_bytes(content)
+    with counter(tmp_path, 1) as again:
+        assert again.floor == 1
+        assert again.opened.window == 0
+        assert openings(tell_again(again, recorded.told)) == []
+    assert json.loads((tmp_path / "anchor-1").read_text())["window"] == 0
 
 
 def test_no_sum_leaves_while_the_anchor_cannot_be_written(tmp_path: Path) -> None:
-    told = count_windows(tmp_path, 1, anchored=True).told
-    away = tmp_path / "away"
-    away.mkdir()
-
-    def opened() -> Counter:
-        return Counter(1, NOISY, NAMES, check_key=KEY, journal=tmp_path / "other", anchor=away / "anchor")
-
-    with opened() as party:
-        away.rmdir()
-        while told and not isinstance(told[0], Commitment):
+    told = count_windows(_folder(tmp_path, "whole"), 1, anchored=True).told
+    place = _folder(tmp_path, "full")
+    anchor = anchor_of(place)
+    with counter(place, 1) as party:
+        told = [message for message in told if not isinstance(message, MessageReceipt)]
+        anchor.rename(tmp_path / "away")
+        while not isinstance(told[0], Commitment):
             party.handle(told.pop(0))
-        with pytest.raises(LedgerError, match="cannot be written"):
+        with pytest.raises(LedgerError, match="is not there"):
             party.handle(told[0])
-        with pytest.raises(LedgerError, match="cannot be written"):
+        with pytest.raises(LedgerError, match="is not there"):
             party.resume()
-    away.mkdir()
-    with opened() as party:
+    with pytest.raises(LedgerError, match="is not there"):
+        counter_with(place, anchor)
+    (tmp_path / "away").rename(anchor)
+    with counter(place, 1) as party:
         sums = openings([item.message for item in party.resume()])
-        assert json.loads((away / "anchor").read_text())["opened"] == 0
+        assert json.loads(anchor.read_text())["window"] == 0
     assert [message.window for message in sums] == [0]
 
 
+def counter_with(folder: Path, anchor: Path) -> Counter:
+    return Counter(1, NOISY, NAMES, check_key=KEY, journal=folder / "counter-1", anchor=anchor)
+
+
+def test_a_journal_that_is_replaced_while_it_is_used_opens_nothing_again(tmp_path: Path) -> None:
+    recorded = count_windows(tmp_path, 2, anchored=True)
+    with counter(tmp_path, 1) as party:
+        party._journal.note("opened", "-1")
+        party._journal.note("opened before", "-1")
+        with pytest.raises(LedgerError, match="was set back while it was used"):
+            party.resume()
+        with pytest.raises(LedgerError, match="was set back while it was used"):
+            tell_again(party, recorded.told)
+
+
+def test_two_programs_cannot_share_an_anchor(tmp_path: Path) -> None:
+    with counter(tmp_path, 1), pytest.raises(LedgerError, match="is in use"):
+        counter(tmp_path, 1, journal="standby")
+    counter(tmp_path, 1, journal="standby").close()
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    elsewhere = _folder(tmp_path, "elsewhere")
+    (tmp_path / "anchor-1").symlink_to(anchor_of(elsewhere))
+    count_windows(tmp_path, 1, anchored=True)
+    assert (tmp_path / "anchor-1").is_symlink()
+    assert json.loads((elsewhere / "anchor-1").read_text())["window"] == 0
+
+
+def test_an_anchor_that_is_the_journal_or_is_there_already_is_left_alone(tmp_path: Path) -> None:
+    with counter(tmp_path, 1):
+        pass
+    journal = tmp_path / "counter-1"
+    before = journal.read_bytes()
+    with pytest.raises(InputError, match="must be a new file"):
+        OpenedAnchor.begin(journal, COUNTERS[0], NOISY.pool, KEY, Opened())
+    with pytest.raises((LedgerError, InputError)):
+        counter_with(tmp_path, journal)
+    assert journal.read_bytes() == before
+
+
+TEXT = json.loads(OpenedAnchor.text(COUNTERS[0], NOISY.pool, KEY))
+
+
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("", "cannot be understood"),
-        ("[]", "cannot be understood"),
-        ('{"opened": 3}', "is of another counter or pool"),
-        ('{"opened": null}', "cannot be understood"),
-    ],
+    "content",
+    ["", "[]", '{"window": 3}', "1e999"]
+    + [json.dumps(TEXT | {"window": wrong}) for wrong in (None, True, 3.5, "7", -7, 2**62, 10**23)]
+    + [json.dumps(TEXT | {"window": 0, "chain": wrong}) for wrong in (None, "", 7)]
+    + [json.dumps(TEXT).replace(": -1", ": 1e999")],
 )
-def test_an_anchor_that_is_not_this_counters_is_refused(tmp_path: Path, content: str, words: str) -> None:
+def test_what_is_no_anchor_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "anchor").write_text(content)
-    with pytest.raises(LedgerError, match=words):
+    with pytest.raises(LedgerError, match="cannot be understood"):
         OpenedAnchor(tmp_path / "anchor", COUNTERS[0], NOISY.pool, KEY)
 
 
@@ -160,15 +252,22 @@ def test_an_anchor_that_is_not_this_counters_is_refused(tmp_path: Path, content:
 def test_an_anchor_of_another_counter_pool_or_set_up_is_refused(
     tmp_path: Path, of: str, pool: str, key: bytes
 ) -> None:
-    OpenedAnchor(tmp_path / "anchor", COUNTERS[0], NOISY.pool, KEY).advance(3)
+    anchor = anchor_of(tmp_path)
     with pytest.raises(LedgerError, match="is of another counter or pool"):
-        OpenedAnchor(tmp_path / "anchor", of, pool, key)
+        OpenedAnchor(anchor, of, pool, key)
 
 
-def test_an_anchor_only_moves_forward(tmp_path: Path) -> None:
-    anchor = OpenedAnchor(tmp_path / "anchor", COUNTERS[0], NOISY.pool, KEY)
-    assert anchor.opened == NONE
-    anchor.advance(3)
-    anchor.advance(1)
-    assert OpenedAnchor(tmp_path / "anchor", COUNTERS[0], NOISY.pool, KEY).opened == 3
-    assert (tmp_path / "anchor").stat().st_mode & 0o777 == 0o600
+def test_an_anchor_is_private_and_notices_another_hand(tmp_path: Path) -> None:
+    path = anchor_of(tmp_path)
+    first = Opened().then(0, b"sum")
+    with contextlib.closing(OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)) as anchor:
+        anchor.advance(first)
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.write_bytes(OpenedAnchor.text(COUNTERS[0], NOISY.pool, KEY))
+        with pytest.raises(LedgerError, match="was changed by another program"):
+            anchor.advance(first.then(1, b"sum"))
+
+
+def _folder(at: Path, name: str) -> Path:
+    (at / name).mkdir()
+    return at / name

@@ -235,6 +235,37 @@ def test_a_counter_goes_on_though_its_partner_lost_its_journal(pool: Path, run: 
         assert [parties.parties[name].floor for name in COUNTERS] == [4, 4]  # type: ignore[attr-defined]
 
 
+def test_a_counter_whose_anchor_is_lost_begins_another_of_what_its_journal_opened(
+    pool: Path, run: Run
+) -> None:
+    config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+    assert "must be a new file" in run("anchor", "--config", config).stderr
+    path.unlink()
+    assert "anonymaly stream anchor" in run("counter", "--config", config).stderr
+    assert json.loads(run("anchor", "--config", config, "--json").stdout) == {"anchor": str(path), "after": 0}
+    with opened(pool, *ROOMS) as parties:
+        parties.read(1, *ROOMS, broken="room-3")
+        assert parties.verdicts()[-1] == (1, "judged", ("room-3",), 5)
+
+
+def test_where_journal_and_anchor_are_lost_a_counter_begins_after_what_has_begun(
+    pool: Path, run: Run
+) -> None:
+    config, place = str(pool / "counter-1" / CONFIG), pool / "counter-1"
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+    for lost in [*place.glob("*.journal*"), place / "counter.anchor"]:
+        lost.unlink()
+    assert "the last window that has begun" in run("anchor", "--config", config).stderr
+    assert "sums up to window 3 may be opened" in run("anchor", "--config", config, "--after", "3").stdout
+    with loaded(pool, "counter-1").make_counter() as counter:
+        assert counter.floor == 4
+    wrong = run("anchor", "--config", str(pool / "owner" / CONFIG))
+    assert wrong.returncode == 2
+
+
 def test_the_commands_work_on_the_folder_of_a_pool(pool: Path, run: Run) -> None:
     added = run("add-sensor", "pool", "--sensor", "room-5", "--budget", "10", "--json")
     assert "sensor-room-5/config.yaml" in json.loads(added.stdout)["changed"]

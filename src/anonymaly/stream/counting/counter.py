@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anonymaly.errors import LedgerError
 from anonymaly.stream.counting.messages import Contribution, HeldList, VerdictShares
 from anonymaly.stream.counting.steps import FROM_THE_OTHER, WindowSteps
 from anonymaly.stream.protocol.encoding import NotYet, refused
@@ -37,8 +38,8 @@ class PoolCounter(WindowSteps):
     earlier : list of EarlierDeclaration, optional
         What was declared before, oldest first.
     anchor : path, optional
-        A file elsewhere that says up to which window sums were opened. A counter whose journal is behind it
-        passes over those windows instead of opening their sums again with new noise.
+        A file elsewhere that holds what was opened (`OpenedAnchor.begin` makes it). A counter whose journal
+        does not agree with it passes over those windows instead of opening sums again with new noise.
     """
 
     share = Contribution
@@ -55,10 +56,22 @@ class PoolCounter(WindowSteps):
         """Return what was sent and not yet acknowledged, oldest first."""
         return self._anchored(super().resume())
 
-    def _anchored(self, outgoing: list[Outgoing]) -> list[Outgoing]:
-        """Return what leaves now, after the anchor says up to which window it opens sums."""
+    def close(self) -> None:
+        """Let go of journal and anchor."""
+        super().close()
         if self._anchor is not None:
-            self._anchor.advance(self._opened)
+            self._anchor.close()
+
+    def _anchored(self, outgoing: list[Outgoing]) -> list[Outgoing]:
+        """Return what leaves now, after the anchor holds what it opens."""
+        if self._anchor is not None:
+            if not self._agrees_with(self._anchor.opened):
+                raise LedgerError(
+                    "was set back while it was used, and its anchor was not; nothing leaves",
+                    field="journal",
+                    next_step="Start again: the counter then passes over what may have been opened.",
+                )
+            self._anchor.advance(self.opened)
         return outgoing
 
     def _recall(self) -> None:

@@ -1,30 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Up to which window a counter opened sums, kept in a second place than its journal.
+"""What a counter opened, kept in a second place than its journal.
 
-A journal that is set back to an older copy, or begun anew, is a perfect journal that ends early: the counter
-would open sums again that it opened before, with new noise. Nothing that opens one leaves before it is
-written here, so whoever finds the journal behind passes over what may have been opened.
+A journal that is set back to another copy, or begun anew, is a perfect journal: the counter would open sums
+again that it opened before, with new noise. Nothing that opens one leaves before it is written here, with a
+digest of all that was opened; so a journal that does not agree is noticed, whichever copy it is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from anonymaly.core.files import PartialFile, sweep_partial
+from anonymaly.core.files import PartialFile, lock, sweep_partial, unlock
 from anonymaly.errors import InputError, LedgerError
 
-NONE = -1
+LATEST = 2**53  # windows are far below it; what is not was not written here
+DIGITS = 64
+
+
+class Opened(NamedTuple):
+    """The last window whose sum was opened, and the digest of all that were."""
+
+    window: int = -1
+    chain: str = "0" * DIGITS
+
+    def then(self, window: int, said: bytes) -> Opened:
+        """Return what was opened once a window is, by such a message."""
+        text = f"{self.chain} {self.window} {window} ".encode()
+        return Opened(window, hashlib.sha256(text + said).hexdigest())
 
 
 class OpenedAnchor:
-    """A small file that only moves forward.
+    """The file, which is one program's as long as it is open.
 
     Parameters
     ----------
     path : path
-        The file; its folder exists.
+        The file: `begin` makes it. One that is not there is refused, because its disk may be away.
     counter : str
         Whose it is.
     pool : str
@@ -34,45 +50,88 @@ class OpenedAnchor:
     """
 
     def __init__(self, path: str | Path, counter: str, pool: str, check_key: bytes) -> None:
-        self._path = Path(path).absolute()
+        self._path = Path(path).resolve()  # a link stays one: what it leads to is written
         self._prefix = f".{self._path.name}.new."  # of the names of files that are being written
-        self._of = {
-            "counter": counter,
-            "pool": pool,
-            "key": hashlib.sha256(b"anonymaly anchor of opened sums\n" + check_key).hexdigest(),
-        }
-        if self._path.is_dir() or not self._path.parent.is_dir():
-            raise InputError(
-                f"must be a file in an existing directory, got {self._path}",
-                field="anchor",
-                next_step="Give a file on another disk than the journal's, such as counter.anchor.",
-            )
-        sweep_partial(self._path.parent, prefix=self._prefix)
+        self._of = _owner_of(counter, pool, check_key)
+        self._lock = -1
         self.opened = self._read()
-        """The last window whose sum may have been opened; -1 if there is none."""
+        """What it holds."""
+        self._hold()
+        sweep_partial(self._path.parent, prefix=self._prefix)
 
-    def advance(self, window: int) -> None:
-        """Write durably that the sums of all windows up to one may have been opened."""
-        if window <= self.opened:
+    @staticmethod
+    def text(counter: str, pool: str, check_key: bytes, opened: Opened | None = None) -> bytes:
+        """Return the content of an anchor that begins with nothing, or with what was opened."""
+        held = (opened or Opened())._asdict()
+        return (json.dumps({**_owner_of(counter, pool, check_key), **held}) + "\n").encode()
+
+    @classmethod
+    def begin(cls, path: str | Path, counter: str, pool: str, check_key: bytes, opened: Opened) -> None:
+        """Make the file; one that is there is left alone, and refused."""
+        place = Path(path).resolve()
+        if place.exists() or not place.parent.is_dir():
+            raise InputError(
+                f"must be a new file in an existing directory, got {place}",
+                field="anchor",
+                next_step="Give a file on another disk than the journal's; an anchor that is there is kept.",
+            )
+        with PartialFile(place.parent) as partial:
+            partial.file.write(cls.text(counter, pool, check_key, opened))
+            partial.appear(place)
+
+    def advance(self, opened: Opened) -> None:
+        """Write durably what was opened, before any of it leaves."""
+        if opened == self.opened:
             return
+        if self._read() != self.opened:
+            raise _unusable(f"was changed by another program: {self._path}")
+        content = {**self._of, **opened._asdict()}
         try:
             with PartialFile(self._path.parent, prefix=self._prefix) as partial:
-                partial.file.write((json.dumps({**self._of, "opened": window}) + "\n").encode())
+                partial.file.write((json.dumps(content) + "\n").encode())
                 partial.appear(self._path)
         except OSError as error:
             raise LedgerError(
                 f"the anchor cannot be written: {self._path} ({type(error).__name__}); no sum leaves",
                 field="anchor",
-                next_step="Make its directory writable and start again: nothing was lost.",
+                next_step="Make its directory writable and start again, with the same journal.",
             ) from None
-        self.opened = window
+        self.opened = opened
 
-    def _read(self) -> int:
+    def close(self) -> None:
+        """Let another program have it."""
+        if self._lock >= 0:
+            unlock(self._lock)
+            os.close(self._lock)
+            self._lock = -1
+
+    def _hold(self) -> None:
+        # On a file of its own, because the anchor itself is replaced. The lock ends with the process.
+        place = self._path.with_name(f"{self._path.name}.lock")
+        try:
+            self._lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            lock(self._lock, wait=False)
+        except OSError as error:
+            with suppress(OSError):
+                os.close(self._lock)
+            self._lock = -1
+            raise LedgerError(
+                f"is in use, or cannot be locked: {self._path} ({type(error).__name__})",
+                field="anchor",
+                next_step="An anchor is one counter's: stop the other program that has it.",
+            ) from None
+
+    def _read(self) -> Opened:
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
-            found = int(content.pop("opened"))
+            found = Opened(content.pop("window"), content.pop("chain"))
         except FileNotFoundError:
-            return NONE
+            raise LedgerError(
+                f"is not there: {self._path}",
+                field="anchor",
+                next_step="Bring its disk back. If it is lost, or there was none yet, begin one by "
+                "`anonymaly stream anchor`.",
+            ) from None
         except OSError as error:
             raise LedgerError(
                 f"cannot be read: {self._path} ({type(error).__name__})",
@@ -83,13 +142,26 @@ class OpenedAnchor:
             raise _unusable(f"cannot be understood: {self._path}") from None
         if content != self._of:
             raise _unusable(f"is of another counter or pool: {self._path}")
+        if not _is_plausible(found):
+            raise _unusable(f"cannot be understood: {self._path}")
         return found
+
+
+def _owner_of(counter: str, pool: str, check_key: bytes) -> dict[str, Any]:
+    key = hashlib.sha256(b"anonymaly anchor of opened sums\n" + check_key).hexdigest()
+    return {"counter": counter, "pool": pool, "key": key}
+
+
+def _is_plausible(found: Opened) -> bool:
+    is_number = isinstance(found.window, int) and not isinstance(found.window, bool)
+    is_digest = isinstance(found.chain, str) and len(found.chain) == DIGITS
+    return is_number and is_digest and -1 <= found.window < LATEST
 
 
 def _unusable(problem: str) -> LedgerError:
     return LedgerError(
         problem,
         field="anchor",
-        next_step="Bring back this counter's own. If it is lost, move the file away, and have the owner give "
-        "up all windows that have begun (`anonymaly stream skip`) before you start.",
+        next_step="Bring back this counter's own. If it is lost, move this file away and begin another: "
+        "`anonymaly stream anchor --after WINDOW`.",
     )

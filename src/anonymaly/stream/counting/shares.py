@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -62,13 +63,16 @@ class ShareSums(ServerOfPool):
         self.retired = frozenset(retired)
         self.sensors = read_sensors(sensors, declaration.windows.least_sensors, self.retired)
         self._check_key = check_key
-        self._anchor = (
-            None if anchor is None else OpenedAnchor(anchor, COUNTERS[self.part], declaration.pool, check_key)
-        )
+        self._anchor: OpenedAnchor | None = None
         self._expansion = Expansion(declaration.bits)
         self._totals: dict[int, tuple[bytes, Integers]] = {}  # of a window's agreed list; made anew if lost
         super().__init__(COUNTERS[self.part], journal)
-        self._begin()
+        with ExitStack() as opened:
+            opened.callback(self.close)
+            if anchor is not None:
+                self._anchor = OpenedAnchor(anchor, COUNTERS[self.part], declaration.pool, check_key)
+            self._begin()
+            opened.pop_all()
 
     def _begin(self) -> None:
         """Go on with what the journal holds, but for contributions under what is declared no more."""

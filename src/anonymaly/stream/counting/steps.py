@@ -30,7 +30,7 @@ from anonymaly.stream.counting.messages import (
     SecondRound,
     VerdictShares,
 )
-from anonymaly.stream.counting.opened_anchor import NONE
+from anonymaly.stream.counting.opened_anchor import Opened
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.shares import ShareSums
 from anonymaly.stream.counting.usual import digest_of, fault_cells, is_plausible
@@ -69,32 +69,47 @@ class WindowSteps(ShareSums):
                     self._journal.keep(self._end(held.window, WindowState.NOT_AGREED))
 
     def _compare_anchor(self) -> None:
-        """Pass over windows whose sums were opened, as far as the anchor knows, and the journal does not."""
+        """Pass over windows whose sums may have been opened by another copy of the journal."""
         if self._anchor is None:
             return
-        if self._opened < (anchored := self._anchor.opened):
+        here, there = self.opened, self._anchor.opened
+        if not self._agrees_with(there):
+            last = max(here.window, there.window)
             logger.warning(
-                "%s: the journal is older than its anchor: sums up to window %d were opened, so these windows"
-                " are passed over here. If verdicts of them are missing, the owner gives them up: anonymaly"
-                " stream skip --until %d",
+                "%s: the journal is another copy than the one of its anchor: windows up to %d are passed over"
+                " here, because their sums may have been opened. If verdicts are missing, the owner gives up"
+                " all windows that have begun: anonymaly stream skip --until WINDOW",
                 self.address,
-                anchored,
-                anchored + 1,
+                last,
             )
             with self._journal.transaction():
-                self._journal.note("opened", str(anchored))
-                if anchored >= self.floor:
-                    self._forget_until(anchored)
-        self._anchor.advance(self._opened)
+                self._journal.withdraw_all(Opening)
+                self._note_opened(there.then(last, b"passed over"))
+                if last >= self.floor:
+                    self._forget_until(last)
+        self._anchor.advance(self.opened)
+
+    def _agrees_with(self, anchored: Opened) -> bool:
+        """Say whether the journal is the anchor's, or what followed it and was not written there yet."""
+        return anchored in (self.opened, self._read_opened("opened before"))
 
     @property
-    def _opened(self) -> int:
-        """The last window whose sum was opened; -1 if there is none."""
-        return int(self._journal.read_note("opened") or NONE)
+    def opened(self) -> Opened:
+        """The last window whose sum was opened, and the digest of all that were."""
+        return self._read_opened("opened") or Opened()
+
+    def _read_opened(self, name: str) -> Opened | None:
+        window, _, chain = (self._journal.read_note(name) or "").partition(" ")
+        return Opened(int(window), chain or Opened().chain) if window else None
+
+    def _note_opened(self, opened: Opened) -> None:
+        before = self.opened if self._anchor is None else self._anchor.opened
+        self._journal.note("opened before", " ".join(map(str, before)))
+        self._journal.note("opened", " ".join(map(str, opened)))
 
     @property
     def released(self) -> int:
-        """In how many windows this counter opened a sum."""
+        """In how many windows this counter opened a sum, as far as its journal knows."""
         return int(self._journal.read_note("released") or 0)
 
     def _steps(self, window: int) -> list[Message]:
@@ -141,8 +156,8 @@ class WindowSteps(ShareSums):
         if commitment.accepted != digest:
             raise Ends(WindowState.NOT_AGREED)
         ours, theirs = self._both(window, Opening)
-        if ours is not None and self._opened != window:
-            self._journal.note("opened", str(window))
+        if ours is not None and window > self.opened.window:
+            self._note_opened(self.opened.then(window, ours.to_bytes()))
             self._journal.note("released", str(self.released + 1))
             made.append(ours)
         if ours is None or theirs is None:

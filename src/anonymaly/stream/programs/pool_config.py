@@ -16,6 +16,7 @@ from anonymaly.errors import InputError, ManifestError
 from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.counting.opened_anchor import Opened, OpenedAnchor
 from anonymaly.stream.counting.owner import PoolOwner
 from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.sensor import CountingSensor
@@ -207,19 +208,42 @@ class LoadedPool(LoadedConfig):
         """Refuse: a pool's owner is another kind."""
         raise _of_a_pool()
 
-    def make_counter(self) -> PoolCounter:
-        """Open a counter."""
+    def make_counter(self, *, anchored: bool = True) -> PoolCounter:
+        """Open a counter, with its anchor if it has one."""
         config = self.config
         return PoolCounter(
             1 + COUNTERS.index(config.party),
             self.counted,
             config.sensors,
-            check_key=read_secret(self.folder / (config.check_key or ""), field="check_key"),
+            check_key=self._check_key,
             journal=self.folder / config.journal,
             retired=config.retired,
             earlier=config.earlier,
-            anchor=self.anchor,
+            anchor=self.anchor if anchored else None,
         )
+
+    def begin_anchor(self, after: int | None) -> Opened:
+        """Make a counter's anchor, of what its journal opened or of all windows up to one; return of what."""
+        if self.anchor is None:
+            raise InputError(
+                "is not in the file", field="anchor", next_step="Write, say, anchor: counter.anchor into it."
+            )
+        with self.make_counter(anchored=False) as counter:
+            opened = counter.opened
+        if after is None and opened == Opened():
+            raise InputError(
+                "is needed: the journal opened no sum, or is not the one that did",
+                field="after",
+                next_step="Give the last window that has begun; -1 if no sum can have been opened.",
+            )
+        if after is not None and after > opened.window:
+            opened = Opened(after)
+        OpenedAnchor.begin(self.anchor, self.config.party, self.counted.pool, self._check_key, opened)
+        return opened
+
+    @property
+    def _check_key(self) -> bytes:
+        return read_secret(self.folder / (self.config.check_key or ""), field="check_key")
 
     def make_pool_owner(self) -> PoolOwner:
         """Open an owner of a pool of ``counting``."""

@@ -17,6 +17,7 @@ from anonymaly.noise import Noise
 from anonymaly.stream.counting.check import CHECK_KEY_BYTES
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.counting.opened_anchor import OpenedAnchor
 from anonymaly.stream.programs.certificates import CERTIFICATE
 from anonymaly.stream.programs.client import Version
 from anonymaly.stream.programs.keys import key_content, public_text
@@ -39,6 +40,7 @@ from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.windows import PooledWindows
 
 CHECK_KEY = "check.key"
+ANCHOR = "counter.anchor"
 
 
 def example_pool() -> CountingDeclaration:
@@ -100,6 +102,7 @@ def set_up_pool(
         files[place / PASSWORD] = passwords[address].encode()
         if role in COUNTERS:
             files[place / CHECK_KEY] = check_key
+            files[place / ANCHOR] = OpenedAnchor.text(role, declaration.pool, check_key)
         files[place / CONFIG] = pool_config_text(register, address, role, limit).encode()
     lines = [line for _, line in sorted(register.passwords.items())]
     files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
@@ -127,7 +130,7 @@ def pool_config_text(register: Register, address: str, role: str, budget: str) -
     if role == "sensor":
         data |= {"budget": budget, "ledger": "sensor.ledger", "anchor": "sensor.anchor"}
     elif role in COUNTERS:
-        data |= {"check_key": CHECK_KEY, "anchor": "counter.anchor"}
+        data |= {"check_key": CHECK_KEY, "anchor": ANCHOR}
     data |= {"broker": {"username": address, "password": PASSWORD} | register.broker}
     head = [
         f"# What {address} needs, and nothing that another party keeps to itself. Move this folder to its",
