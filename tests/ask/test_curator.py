@@ -274,7 +274,9 @@ def test_interrupted_while_computing_the_question_stays_open_and_goes_on(
     monkeypatch.setattr("anonymaly.questions.count.mechanism.count_matching", interrupt)
     with pytest.raises(KeyboardInterrupt) as stopped:
         curator.ask(query)
-    assert stopped.value.__notes__ == ["The question was charged: asking it again answers it, free of charge."]
+    assert stopped.value.__notes__ == [
+        "The question was charged: asking it again answers it, free of charge."
+    ]
     assert curator.spent == 0.1
     monkeypatch.undo()
     assert curator.ask(query).charged == 0

@@ -159,7 +159,7 @@ def test_ways_of_writing_the_same_have_one_text(text: str, canonical: str) -> No
         ("age > 5x", "cannot read '5'"),
         ("age > 0x10", "cannot read '0'"),
         ("age > \u0663", "cannot read"),
-        ("\u0430ge > 1", r"cannot read '\u0430' \(character 1\)"),
+        ("\u0430ge > 1", "no declared column '\u0430ge'"),  # a Cyrillic letter
         ("age > 1; DROP TABLE source", r"cannot read ';' \(character 8\)"),
         ("age > 1 -- comment", "cannot read '-'"),
         ("age > 1 union select 1", "did not expect 'union'"),

@@ -167,8 +167,8 @@ def test_rows_that_questions_would_use_are_counted_after_persons_are_cut() -> No
     found = am.inspect.columns(am.Dataset(frame, name="labs", columns=columns, rules=rules))
     used = {use.question: use.rows for use in found.usable}
     assert used == {
-        "a question about all of them": 0,
-        "score": 0,  # each row lacks one of seven: none of 14 is complete
+        "what needs a value in each of them": 0,
+        "score by grid or marginals": 0,  # each row lacks one of seven: none of 14 is complete
         "share-histogram or explain": 7,
         "identify by the rule two": 10,
     }

@@ -55,6 +55,25 @@ def test_what_cannot_be_read_is_said(staff: am.Dataset) -> None:
     assert found["pay"].isna().all()
 
 
+def test_what_is_read_as_the_declared_other_value_is_no_unknown_label(tmp_path: Path) -> None:
+    ward = am.Categories(["Heart", "Eye"], other="elsewhere", read=am.Reading(trim=True))
+    people = pd.DataFrame({"pay": range(100), "ward": ["Heart", "Foot"] * 50})
+    staff = am.Dataset(people, name="staff", columns={"pay": am.Interval(0, 100), "ward": ward})
+    curator = am.Curator(staff, budget=9, ledger=tmp_path / "staff.ledger")
+    new = am.read_alike([{"pay": 3, "ward": "Knee "}], curator)
+    assert new["ward"].tolist() == ["elsewhere"]
+    assert am.find(curator, new, epsilon=1, explain=0, preview=True).notes == ()
+
+
+def test_a_path_is_no_frame_and_a_report_is_a_page(curator: am.Curator, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"Of a file: am.read_alike\(path, table\)"):
+        am.find(curator, "new.csv", epsilon=1)
+    found = am.find(curator, am.read_alike(NEW, curator), epsilon=1, explain=0)
+    with pytest.raises(InputError, match=r"must end in .html"):
+        found.save(tmp_path / "report.docx")
+    found.save(tmp_path / "report.html")
+
+
 def test_what_has_no_names_of_columns_is_refused(staff: am.Dataset) -> None:
     with pytest.raises(InputError, match="must have named columns"):
         am.read_alike([[1, 2]], staff)

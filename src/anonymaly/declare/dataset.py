@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from anonymaly.core.rate import Adjacency
+from anonymaly.core.suggestions import guess
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain
 from anonymaly.declare.publication import Publication, WholePersons
@@ -133,6 +134,7 @@ class Dataset:
                 field="line_breaks",
                 next_step="Say True only of a CSV file whose values in quotes hold line breaks.",
             )
+        written = read_text_file(file, field="file")  # refuses what is no mapping
         self._line_breaks = line_breaks
         self._file = dict(file or {})
         self._probe = Probe()
@@ -141,7 +143,7 @@ class Dataset:
             table,
             needed,
             line_breaks=line_breaks,
-            file=read_text_file(file, field="file"),
+            file=written,
             opaque=[name for name, domain in self._columns.items() if domain.kind == "opaque"],
             limits=read_limits(memory, threads),
         )
@@ -205,6 +207,10 @@ class Dataset:
     def lines(self) -> ir.Table | None:
         """Return how many values each line of a text file has; None where a line is no record."""
         return self._source.lines()
+
+    def lines_not_utf_8(self) -> int:
+        """Return how many lines of a text file are no records because they are not in UTF-8."""
+        return self._source.lines_not_utf_8()
 
     def check(self) -> Sequence[ColumnCheck]:
         """Compare declaration and table, column by column; reads names and types, no rows."""
@@ -271,8 +277,13 @@ class Dataset:
                 raise SchemaError(
                     f"{line.problem} (declared: {line.declared})",
                     field=f"columns.{line.column}" if line.column in self._columns else line.declared,
-                    next_step=f"Correct the declaration of {self.name}; `anonymaly check` lists all columns.",
+                    next_step=f"{self._guess(line.column)}Correct the declaration of {self.name}; `anonymaly "
+                    "check` compares all of it with the table.",
                 )
+
+    def _guess(self, column: str) -> str:
+        names = self._source.table().schema().names
+        return "" if column in names else guess(column, names)
 
     def _problem(self, name: str, domain: Domain) -> str | None:
         return self._source.problem(name, domain.kind, domain.reading)

@@ -12,6 +12,7 @@ from anonymaly.engine.layouts import shown
 from anonymaly.errors import SchemaError
 
 LONGEST_HEADER = 1_000_000
+SAY_ENCODING = 'Say its encoding, as file={"encoding": "windows-1252"}, or save it as UTF-8'
 
 
 def common_header(files: Sequence[str], delimiter: str | None = None) -> tuple[list[str], str]:
@@ -32,7 +33,12 @@ def _header(path: str, declared: str | None, named: str) -> tuple[list[str], str
     """Read names and delimiter from the header line, which is public; sniffing would read rows."""
     with open_unpacked(path) as lines:
         line = lines.readline(LONGEST_HEADER).partition(b"\r")[0]
-    header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
+    try:
+        header = line.decode("utf-8-sig").rstrip("\n")  # bytes first: rows must not be decoded
+    except UnicodeDecodeError:
+        raise SchemaError(
+            f"the first line of {named} is not in UTF-8", field="source", next_step=f"{SAY_ENCODING}."
+        ) from None
     delimiter = declared or max(",;\t|", key=re.sub('"[^"]*"', "", header).count)
     names = next(csv.reader([header], delimiter=delimiter), [])
     if header.count('"') % 2:

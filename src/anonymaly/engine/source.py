@@ -125,6 +125,10 @@ class Source:
             return None
         return self._place.lengths(self.table())
 
+    def lines_not_utf_8(self) -> int:
+        """Return how many lines of a text file are left out because they are not in UTF-8."""
+        return self._place.lines_not_utf_8() if isinstance(self._place, TextFiles) else 0
+
     def type_of(self, name: str) -> str | None:
         """Return the name of a column's type, or None if there is no such column."""
         found = self.table().schema()

@@ -157,6 +157,10 @@ class OddRecords:
 
 def save_page(text: str, path: Path) -> None:
     """Write a page as a whole, readable by its owner alone."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            f"must end in .html, got {path}", field="path", next_step=f"Write, say, {path.stem}.html."
+        )
     try:
         with appearing(path) as file:
             file.write(text.encode())

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from anonymaly.core.arrays import Booleans
 from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Opaque, Unbounded, find_domain
@@ -18,6 +22,9 @@ from anonymaly.questions.score.mixed_labels import MOST_LABELS, labels_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+FILE = "Of a file: am.read_alike(path, table), which reads it as the table is read."
 
 
 def compared_columns(declaration: Declaration, wanted: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -68,7 +75,9 @@ class OwnRecords:
 
         found = columns_of(frame, field="records")
         if found is None:
-            raise InputError("must have named columns", field="records", next_step=ADVICE)
+            raise InputError(
+                "must have named columns", field="records", next_step=FILE if _is_path(frame) else ADVICE
+            )
         cls.refuse_lost(compared, list(found))
         columns = {column: _typed(values, column) for column, values in found.items()}
         if len({len(values) for values in columns.values()}) > 1:
@@ -101,6 +110,12 @@ class OwnRecords:
         """The compared columns alone, as a model scores them."""
         return self.table.select(list(self.compared))
 
+    def differ(self, column: str, value: Any) -> Booleans:
+        """Say which records have something else than a value in a column; all of them, of no value."""
+        if value is None:
+            return np.ones(len(self), np.bool_)
+        return np.array([str(item) != str(value) for item in self.table.column(column).to_pylist()], np.bool_)
+
     def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Return some records with all of their columns, as plain values; NaN is missing."""
         import pyarrow as pa  # noqa: PLC0415
@@ -108,6 +123,10 @@ class OwnRecords:
         # Of a named type, or no place at all would be a list of nothing, which Arrow cannot take.
         chosen: list[Mapping[str, Any]] = self.table.take(pa.array(places, pa.int64())).to_pylist()
         return [{name: _plain(value) for name, value in row.items()} for row in chosen]
+
+
+def _is_path(frame: Any) -> bool:
+    return isinstance(frame, str | os.PathLike)
 
 
 def _typed(column: Any, name: str) -> Any:

@@ -252,7 +252,8 @@ def _check_records(score: Score, own: OwnRecords, declaration: Any, missing: Mis
     refuse_missing(points, space.columns, missing)
     notes = []
     for name, labels, values in zip(space.columns, space.labels, points.T, strict=True):
-        unknown = 0 if labels is None else int(np.sum(values >= len(labels)))
+        other = getattr(declaration.columns[name], "other", None)
+        unknown = 0 if labels is None else int(np.sum((values >= len(labels)) & own.differ(name, other)))
         if unknown:
             many = "record has" if len(own) == 1 else "records have"
             hint = f". {ALIKE}" if _is_read_by_rules(name, declaration) else ""

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anonymaly.engine.columns import Kind
+from anonymaly.engine.headers import SAY_ENCODING
 from anonymaly.pictures.plain_table import table_lines
 
 Trouble = Literal["unreadable", "outside", "undeclared"]
@@ -145,11 +146,15 @@ class PersonsLook:
 
 @dataclass(frozen=True)
 class LinesLook:
-    """The lines of a text file below its header, and those that have other than one value for each column."""
+    """The lines of a text file below its header, and those that have other than one value for each column.
+
+    Lines that are not in UTF-8, where the file is said to be, are beside these; they are no records either.
+    """
 
     lines: int
     too_few: int
     too_many: int
+    not_utf_8: int = 0
 
 
 @dataclass(frozen=True)
@@ -200,6 +205,9 @@ class ColumnsLook:
                 f"records, and {self.lines.too_many:,} with too many, of which the last are left out: by a "
                 "line break or a delimiter within a value, as a rule"
             )
+        if self.lines is not None and self.lines.not_utf_8:
+            say = f"{SAY_ENCODING[0].lower()}{SAY_ENCODING[1:]}"
+            yield f"{self.lines.not_utf_8:,} further lines are not in UTF-8, and are no records: {say}"
         if self.persons is not None:
             people = self.persons
             alone = f"; rows without a person, each one of its own: {people.rows_without_person:,}"

@@ -171,9 +171,9 @@ def _uses(declaration: Declaration) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield kinds of questions, with the columns in which a row must have a value to be used."""
     declared = declaration.columns
     if asked_about := _of(declared, Interval, Unbounded, Categories, Flag, Timestamps):
-        yield "a question about all of them", asked_about
+        yield "what needs a value in each of them", asked_about
     if numbers := _of(declared, Interval, Unbounded):
-        yield "score", numbers
+        yield "score by grid or marginals", numbers
     if groups := _of(declared, Categories, Flag):
         yield "share-histogram or explain", groups
     for name, rule in declaration.rules.items():
@@ -264,9 +264,9 @@ def _persons(counts: Mapping[str, int], declaration: Declaration) -> PersonsLook
 
 
 def _lines(dataset: Dataset) -> LinesLook | None:
-    lines = dataset.lines()
+    lines, lost = dataset.lines(), dataset.lines_not_utf_8()
     if lines is None:
-        return None
+        return LinesLook(0, 0, 0, lost) if lost else None
     found = collect(
         lines.aggregate(
             lines=lines.count(),
@@ -274,4 +274,4 @@ def _lines(dataset: Dataset) -> LinesLook | None:
             too_many=lines.count(where=lines["values"] > lines["needed"]),
         )
     ).to_pylist()[0]
-    return LinesLook(**{name: int(number) for name, number in found.items()})
+    return LinesLook(**{name: int(number) for name, number in found.items()}, not_utf_8=lost)

@@ -15,6 +15,7 @@ from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain, Opaque
 from anonymaly.engine.encodings import read_text_file
 from anonymaly.engine.frames import ADVICE, columns_of
+from anonymaly.engine.headers import SAY_ENCODING
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
@@ -100,6 +101,12 @@ def read_with_remarks(
             f"{found.lines.too_many:,} too many",
             field="records",
             next_step="Give each line one value for each column.",
+        )
+    if found.lines is not None and found.lines.not_utf_8:
+        raise InputError(
+            f"{found.lines.not_utf_8:,} lines of {called} are not in UTF-8",
+            field="records",
+            next_step=f"{SAY_ENCODING}; records are read as the table's file is.",
         )
     remarks = [
         f"{called}, {column.column}: {remark}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from anonymaly.engine import layouts, lookup, partition_links
-from anonymaly.engine.encodings import exact_paths, in_utf_8
+from anonymaly.engine.encodings import exact_paths, in_utf_8, lines_not_utf_8
 from anonymaly.engine.files import find_files, state_of_files
 from anonymaly.engine.headers import common_header
 from anonymaly.engine.parquet import (
@@ -89,6 +89,10 @@ class TextFiles(Files):
 
         _, names, delimiter = self._header()
         return lines.lengths(opened.get_backend().table("source"), names, delimiter)
+
+    def lines_not_utf_8(self) -> int:
+        """Return how many lines are left out because they are not in UTF-8, as the file is said to be."""
+        return lines_not_utf_8(in_utf_8(find_files(self.path), self._request.file.encoding))
 
     def _header(self) -> tuple[list[str], list[str], str]:
         """Return the files in UTF-8, the names of their columns, and their delimiter."""
