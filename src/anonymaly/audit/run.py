@@ -15,6 +15,7 @@ from anonymaly.ask.catalogue import foreign
 from anonymaly.audit.cases.stream import StreamCase, audit_stream
 from anonymaly.audit.cases.stream_counting import CountingCase, audit_counting
 from anonymaly.audit.cases.stream_giving import GivingCase, audit_giving
+from anonymaly.audit.cases.stream_pooled import PooledCase, audit_pooled
 from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
@@ -231,6 +232,7 @@ def _shared(names: list[str]) -> Iterator[tuple[str, Step]]:
     if STREAM in names:
         yield STREAM, partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
         yield "counting", partial(_told, STREAM, "counting", _counting)
+        yield "pooled", partial(_told, STREAM, "pooled", _pooled)
         yield "giving", partial(_told, STREAM, "giving", _giving)
     if SHARED in names:
         yield "rate", partial(_told, SHARED, "rate", _rates)
@@ -266,6 +268,10 @@ def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
 
 def _counting() -> AuditLine:
     return AuditLine(STREAM, audit_counting(CountingCase()))
+
+
+def _pooled() -> AuditLine:
+    return AuditLine(STREAM, audit_pooled(PooledCase()))
 
 
 def _giving() -> AuditLine:
