@@ -123,7 +123,7 @@ def test_a_file_of_readings_may_be_given_again(folder: Path) -> None:
     path = folder / "readings.csv"
     path.write_text("time,celsius\n2026-01-01T00:00:10+00:00,20\n1767225670,21\n1767225675000000000,22\n")
     for expected in (4, 0):
-        with loaded(folder, "sensor-room-0").make_counting_sensor() as sensor:
+        with loaded(folder, "sensor-room-0").make_sensor_of_pool() as sensor:
             sent = [
                 item
                 for batch in from_file(path, sensor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field, StrictInt, StrictStr, field_validator
 
@@ -178,6 +178,17 @@ class PartyConfig(Value):
             raise InputError("is required of a sensor", field="ledger", next_step=ADVICE)
 
 
+class SensorAccount(TypedDict):
+    """Where a sensor keeps what it sent and spent, and what it may spend and hand over."""
+
+    journal: Path
+    ledger: str | Path
+    budget: str | None
+    anchor: Path | None
+    keep: int
+    consent: Consent
+
+
 class LoadedConfig:
     """A configuration that was read from a file and checked, with its key.
 
@@ -212,16 +223,20 @@ class LoadedConfig:
         config = self.config
         if config.name is None or config.ledger is None:
             raise InputError(f"is a {config.party}'s", field="party", next_step="Give a sensor's file.")
-        return Sensor(
-            config.name,
-            declaration or config.streams[config.name],
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-        )
+        return Sensor(config.name, declaration or config.streams[config.name], **self.account)
+
+    @property
+    def account(self) -> SensorAccount:
+        """What every kind of sensor is opened with, beside its name and what is declared."""
+        config = self.config
+        return {
+            "journal": self.folder / config.journal,
+            "ledger": self.ledger,
+            "budget": config.budget,
+            "anchor": self.anchor,
+            "keep": config.keep,
+            "consent": config.consent,
+        }
 
     @property
     def ledger(self) -> str | Path:

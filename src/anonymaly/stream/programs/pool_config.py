@@ -162,19 +162,10 @@ class LoadedPool(LoadedConfig):
 
     def make_sensor_of_pool(self) -> CountingSensor | PooledSensor:
         """Open a sensor with its ledger."""
-        config = self.config
-        if isinstance(config.pool, CountingDeclaration):
-            return self.make_counting_sensor()
-        return PooledSensor(
-            config.name or "",
-            config.pool,
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-        )
+        name, pool = self.config.name or "", self.config.pool
+        if isinstance(pool, CountingDeclaration):
+            return CountingSensor(name, pool, **self.account, earlier=self.config.earlier)
+        return PooledSensor(name, pool, **self.account)
 
     def make_server_of_pool(self) -> PoolCounter | PooledDetector | PooledCorrector:
         """Open a server."""
@@ -188,7 +179,7 @@ class LoadedPool(LoadedConfig):
         """Open an owner."""
         config, journal = self.config, self.folder / self.config.journal
         if isinstance(config.pool, CountingDeclaration):
-            return self.make_pool_owner()
+            return PoolOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
         return PooledOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
 
     @property
@@ -244,27 +235,6 @@ class LoadedPool(LoadedConfig):
     @property
     def _check_key(self) -> bytes:
         return read_secret(self.folder / (self.config.check_key or ""), field="check_key")
-
-    def make_pool_owner(self) -> PoolOwner:
-        """Open an owner of a pool of ``counting``."""
-        config = self.config
-        journal = self.folder / config.journal
-        return PoolOwner(self.counted, config.sensors, journal, config.retired, self.fetchable)
-
-    def make_counting_sensor(self) -> CountingSensor:
-        """Open a sensor of a pool of ``counting`` with its ledger."""
-        config = self.config
-        return CountingSensor(
-            config.name or "",
-            self.counted,
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-            earlier=config.earlier,
-        )
 
 
 def _of_a_pool() -> InputError:
