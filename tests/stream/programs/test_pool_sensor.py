@@ -26,9 +26,9 @@ from anonymaly.stream.programs.readings import SensorReading
 from anonymaly.stream.programs.register import CONFIG
 from tests.stream.programs.by_mqtt import HUNG, broker, running
 from tests.stream.programs.conftest import Run
-from tests.stream.programs.test_pool import DECLARED, ROOMS, START, loaded
+from tests.stream.programs.pools import COUNTED, ROOMS, START, loaded
 
-HALF = CountingDeclaration.read(DECLARED.to_dict() | {"period": 2})
+HALF = CountingDeclaration.read(COUNTED.to_dict() | {"period": 2})
 DAY = "time,celsius\n{}".format(
     "".join(f"{START + seconds:.0f},20\n" for seconds in (5, 20, 61, 59, 130, 190))
 )
