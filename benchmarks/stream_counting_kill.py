@@ -10,17 +10,13 @@ killed while it starts has not done anything that could go wrong.
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from stream_killing import kill_until, options_of, tell
 
 from anonymaly.declare.domain import Interval
 from anonymaly.stream import (
@@ -110,42 +106,24 @@ def accounts(folder: Path, pool: DeclarationOfPool) -> tuple[int, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--windows", type=int, default=100)
+    parser = options_of(__doc__)
     parser.add_argument("--protocol", choices=POOLS, default="counting")
-    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds between kills")
-    parser.add_argument("--patience", type=float, default=900, help="seconds after which to give up")
-    parser.add_argument("--seed", type=int, default=None, help="for the moments of the kills")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    generator = random.Random(options.seed)  # noqa: S311 - chooses when to kill, and whom
-    kills: Counter[str] = Counter()
     told: set[int] = set()
-    arrived: set[str] = set()
+
+    def hear(event: dict[str, Any]) -> None:
+        if event["event"] == "verdict":
+            told.add(event["window"])
+
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
         pool = POOLS[options.protocol]
         prepare(folder, port, options.windows, pool)
         with Processes(folder, ROOMS, (BROKER, *servers_of(pool), "owner")) as processes:
-            next_kill, deck = time.monotonic(), list[str]()
-            while (len(told) < options.windows or arrived != set(ROOMS)) and (
-                time.monotonic() < began + options.patience
-            ):
-                for event in processes.wait_for_reports(timeout=0.02):
-                    if event["event"] == "arrived":
-                        arrived.add(event["sensor"])
-                    if event["from"] == "owner" and event["event"] == "verdict":
-                        told.add(event["window"])
-                deck = deck or generator.sample(processes.addresses, len(processes.addresses))
-                deck = [address for address in deck if address.removeprefix("sensor/") not in arrived]
-                victim = next((address for address in deck if address in processes.ready), None)
-                if victim is not None and time.monotonic() >= next_kill:
-                    deck.remove(victim)
-                    processes.kill(victim)
-                    processes.start(victim)
-                    kills[victim] += 1
-                    next_kill = time.monotonic() + generator.uniform(0, 2 * options.pause)
+            kills = kill_until(
+                lambda: len(told) >= options.windows, processes, ROOMS, options, hear, only_at_work=True
+            )
             seconds = time.monotonic() - began
         with opened(folder, "owner").make_owner_of_pool() as owner:
             verdicts: list[PoolJudgement | PooledJudgement] = list(owner.verdicts())
@@ -154,7 +132,7 @@ def main() -> int:
     found: dict[str, object] = {
         "windows": options.windows,
         "kills": sum(kills.values()),
-        "kills of": dict(sorted(kills.items())),
+        "kills of": kills,
         "seconds": round(seconds, 1),
         "windows without a verdict": options.windows - len(set(windows)),
         "windows with two verdicts": len(windows) - len(set(windows)),
@@ -166,15 +144,7 @@ def main() -> int:
         "sensors that sent more than they paid": unpaid,
         "epsilon forfeited": round(forfeited, 6),
     }
-    wrong = sum(figure for what, figure in found.items() if isinstance(figure, int) and what not in EXPECTED)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        table = Table(title=f"kill -9 of a pool over MQTT, {seconds:.0f} s", show_header=False)
-        for what, figure in found.items():
-            table.add_row(what, str(figure))
-        Console().print(table)
-    return 1 if wrong else 0
+    return tell(f"kill -9 of a pool over MQTT, {seconds:.0f} s", found, EXPECTED, options.json)
 
 
 if __name__ == "__main__":

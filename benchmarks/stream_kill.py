@@ -9,17 +9,13 @@ its way. A killed party is started again at once.
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from stream_killing import kill_until, options_of, tell
 
 from anonymaly.declare.domain import Interval
 from anonymaly.stream.programs.config import PartyConfig
@@ -52,42 +48,24 @@ def prepare(folder: Path, port: int, windows: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--windows", type=int, default=100, help="of all sensors together")
-    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds between kills")
-    parser.add_argument("--patience", type=float, default=900, help="seconds after which to give up")
-    parser.add_argument("--seed", type=int, default=None, help="for the moments of the kills")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    generator = random.Random(options.seed)  # noqa: S311 - chooses when to kill, and whom
-    kills: Counter[str] = Counter()
+    options = options_of(__doc__).parse_args()
     told: dict[tuple[str, int], dict[str, object]] = {}
-    judged_differently = 0
-    arrived: set[str] = set()
+    judged_differently: list[tuple[str, int]] = []
+
+    def hear(event: dict[str, Any]) -> None:
+        window = event["sensor"], event["window"]
+        if told.setdefault(window, event) != event:
+            judged_differently.append(window)
+
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, reserved_port() as port:
         folder = Path(name)
         count = prepare(folder, port, options.windows)
         wanted = {(sensor, window) for sensor in SENSORS for window in range(count // WINDOW)}
         with Processes(folder, SENSORS) as processes:
-            next_kill, deck = time.monotonic(), list[str]()
-            while (set(told) != wanted or arrived != set(SENSORS)) and (
-                time.monotonic() < began + options.patience
-            ):
-                for event in processes.wait_for_reports(timeout=0.02):
-                    if event["event"] == "arrived":
-                        arrived.add(event["sensor"])
-                    if event["from"] == "owner":
-                        judged_differently += (
-                            told.setdefault((event["sensor"], event["window"]), event) != event
-                        )
-                if time.monotonic() >= next_kill:
-                    deck = deck or generator.sample(processes.addresses, len(processes.addresses))
-                    victim = deck.pop()
-                    processes.kill(victim)
-                    processes.start(victim)
-                    kills[victim] += 1
-                    next_kill = time.monotonic() + generator.uniform(0, 2 * options.pause)
+            kills = kill_until(
+                lambda: set(told) == wanted, processes, SENSORS, options, hear, only_at_work=False
+            )
             seconds = time.monotonic() - began
         with PartyConfig.load(folder / "owner" / "config.yaml").make_owner() as owner:
             kept = [(item.verdict.sensor, item.verdict.window) for item in owner.verdicts()]
@@ -100,25 +78,17 @@ def main() -> int:
                 unpaid += sensor.spent < cost
     found: dict[str, object] = {
         "windows": len(wanted),
-        "kills": dict(sorted(kills.items())),
+        "kills": kills,
         "seconds": round(seconds, 1),
         "windows without a verdict": len(wanted - set(kept)),
         "windows with two verdicts": len(kept) - len(set(kept)),
-        "windows judged differently later": judged_differently,
+        "windows judged differently later": len(judged_differently),
         "verdicts on windows that never were": len(set(kept) - wanted),
         "readings lost or repeated": abs(accepted - count * len(SENSORS)),
         "sensors that sent more than they paid": unpaid,
         "epsilon forfeited": round(forfeited, 6),
     }
-    wrong = sum(figure for what, figure in found.items() if isinstance(figure, int) and what != "windows")
-    if options.json:
-        print(json.dumps(found))
-    else:
-        table = Table(title=f"kill -9 over MQTT, {seconds:.0f} s", show_header=False)
-        for what, figure in found.items():
-            table.add_row(what, str(figure))
-        Console().print(table)
-    return 1 if wrong else 0
+    return tell(f"kill -9 over MQTT, {seconds:.0f} s", found, ("windows",), options.json)
 
 
 if __name__ == "__main__":

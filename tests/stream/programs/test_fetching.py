@@ -29,7 +29,7 @@ from anonymaly.stream.protocol.giving_sensor import HOLDER, decide
 from anonymaly.stream.protocol.messages import Verdict
 from tests.stream.programs.by_mqtt import HUNG, broker, load, running
 from tests.stream.programs.conftest import Run
-from tests.stream.programs.test_pool import DECLARED, ROOMS
+from tests.stream.programs.pools import COUNTED, ROOMS
 from tests.stream.protocol.parties import ROOM
 
 FAULT = 74.25
@@ -242,17 +242,17 @@ def test_a_decision_may_be_given_while_the_sensors_program_has_its_journal(tmp_p
 
 
 def test_a_pools_owner_asks_for_the_one_reading_of_a_sensor_in_a_window(tmp_path: Path, run: Run) -> None:
-    set_up_pool(tmp_path / "pool", ROOMS, DECLARED, budget=1000)
+    set_up_pool(tmp_path / "pool", ROOMS, COUNTED, budget=1000)
     keep_readings(tmp_path / "pool", [ROOMS[0]], 96, consent="always")
     config = load_config(tmp_path / "pool" / f"sensor-{ROOMS[0]}" / CONFIG).config
     assert sorted(config.peers) == [*COUNTERS, "owner"]
     assert (config.keep, config.consent) == (96, "always")
     members = np.ones(len(ROOMS), np.bool_)
-    verdict = PoolVerdict(DECLARED.pool, 0, WindowState.JUDGED, members, np.arange(5) < 2, ~members)
+    verdict = PoolVerdict(COUNTED.pool, 0, WindowState.JUDGED, members, np.arange(5) < 2, ~members)
     with load_config(tmp_path / "pool" / "owner" / CONFIG).make_party() as owner:
         assert isinstance(owner, PoolOwner)
         with owner.journal.transaction():
-            owner.journal.judge(DECLARED.pool, 0, verdict.to_bytes())
+            owner.journal.judge(COUNTED.pool, 0, verdict.to_bytes())
     asks = ("fetch", "--config", f"pool/owner/{CONFIG}", "--window", "0", "--reason", WHY, "--sensor")
     assert "cannot be asked" in run(*asks, ROOMS[1]).stderr
     assert run(*asks, ROOMS[0]).returncode == 0

@@ -29,7 +29,7 @@ from anonymaly.stream.programs.seal import LARGEST_SEALED
 from anonymaly.stream.programs.setup import set_up
 from anonymaly.stream.protocol.sensor import Sensor
 from tests.stream.programs.by_mqtt import HUNG, judged, load, running
-from tests.stream.programs.test_pool import DECLARED, ROOMS, START
+from tests.stream.programs.pools import COUNTED, ROOMS, START
 from tests.stream.protocol.parties import ROOM
 
 MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
@@ -129,7 +129,7 @@ def test_a_pool_is_judged_through_mosquitto_with_tls_and_access_lists(tmp_path: 
             return list(owner.verdicts())
 
     with reserved_port() as port:
-        set_up_pool(tmp_path, ROOMS, DECLARED, budget=1000, port=port, tls=True, mqtt="5")
+        set_up_pool(tmp_path, ROOMS, COUNTED, budget=1000, port=port, tls=True, mqtt="5")
         with mosquitto(tmp_path):
             (verdict,) = asyncio.run(run())
     assert (verdict.state, verdict.faults) == ("judged", (ROOMS[-1],))

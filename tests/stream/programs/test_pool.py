@@ -13,34 +13,22 @@ import pytest
 import yaml
 
 from anonymaly.errors import InputError
-from anonymaly.stream import CountingDeclaration, CountingSensor
+from anonymaly.stream import CountingSensor
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.programs.carrier import end
-from anonymaly.stream.programs.pool_config import LoadedPool, load_config
+from anonymaly.stream.programs.pool_config import DeclarationOfPool, load_config
 from anonymaly.stream.programs.pool_program import from_file, moment_of
 from anonymaly.stream.programs.pool_setup import set_up_pool
 from anonymaly.stream.programs.processes import reserved_port
 from anonymaly.stream.programs.register import CONFIG
-from tests.stream.counting.pool import POOL
 from tests.stream.programs.by_mqtt import WatchedCarrier, broker
-
-ROOMS = [f"room-{number}" for number in range(5)]
-START = 1767225600.0  # 2026-01-01
-DECLARED = CountingDeclaration.read(
-    POOL.to_dict() | {"windows": POOL.windows.to_dict() | {"least_sensors": 4}, "epsilon": "40"}
-)
-
-
-def loaded(folder: Path, party: str) -> LoadedPool:
-    found = load_config(folder / party / CONFIG)
-    assert isinstance(found, LoadedPool)
-    return found
+from tests.stream.programs.pools import CORRECTED, COUNTED, ROOMS, START, loaded
 
 
 def test_a_pool_finds_a_fault_over_mqtt_though_the_broker_is_killed(tmp_path: Path) -> None:
     async def play() -> list[Any]:
         with reserved_port() as port:
-            set_up_pool(tmp_path, ROOMS, DECLARED, budget=1000, port=port)
+            set_up_pool(tmp_path, ROOMS, COUNTED, budget=1000, port=port)
             async with AsyncExitStack() as stack:
                 carriers: dict[str, WatchedCarrier] = {}
 
@@ -76,7 +64,7 @@ def test_a_pool_finds_a_fault_over_mqtt_though_the_broker_is_killed(tmp_path: Pa
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    set_up_pool(tmp_path, ROOMS, DECLARED, budget=1000)
+    set_up_pool(tmp_path, ROOMS, COUNTED, budget=1000)
     return tmp_path
 
 
@@ -119,11 +107,13 @@ def test_a_file_that_gives_a_party_too_much_or_too_little_is_refused(
     assert (refusal.value.field or "").startswith(field)
 
 
-def test_a_file_of_readings_may_be_given_again(folder: Path) -> None:
-    path = folder / "readings.csv"
+@pytest.mark.parametrize("declared", [COUNTED, CORRECTED], ids=["counting", "correction"])
+def test_a_file_of_readings_may_be_given_again(tmp_path: Path, declared: DeclarationOfPool) -> None:
+    set_up_pool(tmp_path, ROOMS, declared, budget=1000)
+    path = tmp_path / "readings.csv"
     path.write_text("time,celsius\n2026-01-01T00:00:10+00:00,20\n1767225670,21\n1767225675000000000,22\n")
     for expected in (4, 0):
-        with loaded(folder, "sensor-room-0").make_counting_sensor() as sensor:
+        with loaded(tmp_path, "sensor-room-0").make_sensor_of_pool() as sensor:
             sent = [
                 item
                 for batch in from_file(path, sensor)

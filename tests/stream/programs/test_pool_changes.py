@@ -22,11 +22,11 @@ from anonymaly.stream.programs.mosquitto import AccessList
 from anonymaly.stream.programs.pool_setup import pool_facts, set_up_pool
 from anonymaly.stream.programs.register import CONFIG, Register, update_folder
 from tests.stream.programs.conftest import Run
+from tests.stream.programs.pools import COUNTED, ROOMS, START, loaded
 from tests.stream.programs.test_changes import secrets, users
-from tests.stream.programs.test_pool import DECLARED, ROOMS, START, loaded
 
-WIDE = DECLARED.model_copy(  # so that nothing is late
-    update={"windows": DECLARED.windows.model_copy(update={"lateness": 10**9})}
+WIDE = COUNTED.model_copy(  # so that nothing is late
+    update={"windows": COUNTED.windows.model_copy(update={"lateness": 10**9})}
 )
 
 

@@ -13,34 +13,24 @@ import pytest
 import yaml
 
 from anonymaly.errors import InputError
-from anonymaly.stream import LocalTransport, Party, PooledDeclaration, PooledOwner, PooledSensor
+from anonymaly.stream import LocalTransport, Party, PooledOwner, PooledSensor
 from anonymaly.stream.programs import changes
 from anonymaly.stream.programs.mosquitto import AccessList
-from anonymaly.stream.programs.pool_config import CORRECTION_SERVERS, LoadedPool, load_config
-from anonymaly.stream.programs.pool_program import from_file, moment_of
+from anonymaly.stream.programs.pool_config import CORRECTION_SERVERS, load_config
 from anonymaly.stream.programs.pool_setup import set_up_pool
 from anonymaly.stream.programs.processes import READINGS, SERVERS, Processes, reserved_port
 from anonymaly.stream.programs.register import CONFIG
 from tests.stream.programs.by_mqtt import HUNG, broker, running
 from tests.stream.programs.conftest import Run
-from tests.stream.protocol.pooled.pool import FAULT, POOL, START, USUAL
+from tests.stream.programs.pools import CORRECTED, ROOMS, loaded
+from tests.stream.protocol.pooled.pool import FAULT, START, USUAL
 
-ROOMS = [f"room-{number}" for number in range(5)]
-DECLARED = PooledDeclaration.read(  # no window is late
-    POOL.to_dict() | {"windows": POOL.windows.to_dict() | {"least_sensors": 4, "lateness": 10**9}}
-)
 WINDOWS = 6
-
-
-def loaded(folder: Path, party: str) -> LoadedPool:
-    found = load_config(folder / party / CONFIG)
-    assert isinstance(found, LoadedPool)
-    return found
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    set_up_pool(tmp_path / "pool", ROOMS, DECLARED, budget=1000)
+    set_up_pool(tmp_path / "pool", ROOMS, CORRECTED, budget=1000)
     return tmp_path / "pool"
 
 
@@ -59,7 +49,7 @@ def test_a_fault_is_found_over_mqtt_though_the_broker_is_killed(tmp_path: Path) 
 
     async def play() -> list[Any]:
         with reserved_port() as port:
-            set_up_pool(tmp_path, ROOMS, DECLARED, budget=1000, port=port)
+            set_up_pool(tmp_path, ROOMS, CORRECTED, budget=1000, port=port)
             async with AsyncExitStack() as stack:
                 async with broker(tmp_path):
                     for server in CORRECTION_SERVERS:
@@ -80,7 +70,7 @@ def test_a_fault_is_found_over_mqtt_though_the_broker_is_killed(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_every_window_gets_one_verdict_whoever_is_killed(tmp_path: Path, port: int) -> None:
-    set_up_pool(tmp_path, ROOMS, DECLARED, budget=1000, port=port)
+    set_up_pool(tmp_path, ROOMS, CORRECTED, budget=1000, port=port)
     for number, room in enumerate(ROOMS):
         lines = [
             f"{START + 60 * window},{FAULT if window % len(ROOMS) == number else USUAL}"
@@ -115,11 +105,11 @@ def test_every_window_gets_one_verdict_whoever_is_killed(tmp_path: Path, port: i
     for room in ROOMS:
         with loaded(tmp_path, f"sensor-{room}").make_sensor_of_pool() as sensor:
             assert (sensor.accepted, sensor.waiting) == (WINDOWS, 0)
-            assert sensor.spent >= DECLARED.cost_of(WINDOWS) / 10**9
+            assert sensor.spent >= CORRECTED.cost_of(WINDOWS) / 10**9
 
 
 def test_stream_init_writes_a_pool_by_its_declaration(tmp_path: Path, run: Run) -> None:
-    facts = DECLARED.to_dict()
+    facts = CORRECTED.to_dict()
     del facts["protocol"], facts["type"]
     (tmp_path / "pool.yaml").write_text(yaml.safe_dump(facts))
     rooms = [word for room in ROOMS for word in ("--sensor", room)]
@@ -129,7 +119,7 @@ def test_stream_init_writes_a_pool_by_its_declaration(tmp_path: Path, run: Run) 
     assert "each another sensor's" in done.stdout
     for party in ("detector", "corrector", "owner", "sensor-room-0"):
         config = loaded(tmp_path / "pool", party)
-        assert config.config.pool == DECLARED
+        assert config.config.pool == CORRECTED
         config.make_party().close()
     assert not list((tmp_path / "pool").glob("*/check.key"))
     few = run("init", str(tmp_path / "few"), *given, "--sensor", "room-0")
@@ -153,7 +143,7 @@ def test_the_detector_cannot_write_to_the_owner_nor_read_what_is_the_correctors(
         ("detector", {"party": "counter-1"}, "party"),
         ("detector", {"party": "corrector"}, "peers"),
         ("corrector", {"sensors": ["room-0"]}, "sensors"),
-        ("corrector", {"pool": DECLARED.to_dict() | {"window": 16}}, "window"),
+        ("corrector", {"pool": CORRECTED.to_dict() | {"window": 16}}, "window"),
     ],
 )
 def test_a_file_that_gives_a_party_too_much_or_too_little_is_refused(
@@ -205,18 +195,3 @@ def test_windows_are_given_up_by_command(folder: Path, run: Run) -> None:
     done = run(*given, "--until", "2")
     assert "2 windows from 0 to 1 had no verdict and are given up" in done.stdout
     assert "without --sensor" in run(*given, "--until", "4", "--sensor", "room-0").stderr
-
-
-def test_a_file_of_readings_may_be_given_again(folder: Path) -> None:
-    path = folder / "readings.csv"
-    path.write_text("time,celsius\n2026-01-01T00:00:10+00:00,20\n1767225670,21\n1767225675000000000,22\n")
-    for expected in (4, 0):
-        with loaded(folder, "sensor-room-0").make_sensor_of_pool() as sensor:
-            sent = [
-                item
-                for batch in from_file(path, sensor)
-                for item in sensor.send(
-                    [reading.values for reading in batch], [moment_of(reading.time) for reading in batch]
-                )
-            ]
-        assert len(sent) == expected

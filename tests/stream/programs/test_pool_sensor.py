@@ -26,9 +26,9 @@ from anonymaly.stream.programs.readings import SensorReading
 from anonymaly.stream.programs.register import CONFIG
 from tests.stream.programs.by_mqtt import HUNG, broker, running
 from tests.stream.programs.conftest import Run
-from tests.stream.programs.test_pool import DECLARED, ROOMS, START, loaded
+from tests.stream.programs.pools import COUNTED, ROOMS, START, loaded
 
-HALF = CountingDeclaration.read(DECLARED.to_dict() | {"period": 2})
+HALF = CountingDeclaration.read(COUNTED.to_dict() | {"period": 2})
 DAY = "time,celsius\n{}".format(
     "".join(f"{START + seconds:.0f},20\n" for seconds in (5, 20, 61, 59, 130, 190))
 )
@@ -64,7 +64,7 @@ def work(folder: Path, *, wait: bool) -> list[dict[str, Any]]:
 
 def test_a_readings_line_and_time_are_told_by_its_sensor(folder: Path, run: Run) -> None:
     config = str(folder / "sensor-room-0" / CONFIG)
-    loaded(folder, "sensor-room-0").make_counting_sensor().close()  # opens the account
+    loaded(folder, "sensor-room-0").make_sensor_of_pool().close()  # opens the account
     assert run("budget", "--config", config, "--to", "80", "--reason", "enough for two").returncode == 0
     events = work(folder, wait=False)
     assert (events[-1]["event"], events[-1]["readings"], events[-1]["spent"]) == ("arrived", 4, 80)
@@ -83,7 +83,7 @@ def test_a_readings_line_and_time_are_told_by_its_sensor(folder: Path, run: Run)
 
 
 def test_of_old_windows_and_of_what_was_not_sent_nothing_is_known(folder: Path) -> None:
-    with loaded(folder, "sensor-room-1").make_counting_sensor() as sensor:
+    with loaded(folder, "sensor-room-1").make_sensor_of_pool() as sensor:
 
         def send(*windows: int) -> None:
             moments = [START + 60 * window for window in windows]
@@ -144,11 +144,11 @@ def test_a_spent_budget_is_waited_for_and_raised_by_the_day(
 
 
 def test_without_waiting_a_spent_budget_ends_the_program_and_what_was_paid_for_arrives(folder: Path) -> None:
-    with loaded(folder, "sensor-room-0").make_counting_sensor() as sensor:
+    with loaded(folder, "sensor-room-0").make_sensor_of_pool() as sensor:
         sensor.send([20.0], [START])
     with pytest.raises(BudgetExceeded, match="has stopped sending"):
         work(folder, wait=False)
-    with loaded(folder, "sensor-room-0").make_counting_sensor() as sensor:
+    with loaded(folder, "sensor-room-0").make_sensor_of_pool() as sensor:
         assert (sensor.waiting, sensor.spent) == (0, 40)
 
 
@@ -158,7 +158,7 @@ def test_a_full_disk_stops_a_pools_sensor_before_it_charges(
     def full(*_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with loaded(folder, "sensor-room-0").make_counting_sensor() as sensor:
+    with loaded(folder, "sensor-room-0").make_sensor_of_pool() as sensor:
         monkeypatch.setattr(os, "posix_fallocate", full)
         for _ in range(3):
             with pytest.raises(LedgerError, match=r"the disk is full. Make room"):

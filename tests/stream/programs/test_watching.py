@@ -330,7 +330,9 @@ def pool(tmp_path: Path, port: int) -> Path:
 def owner_of(folder: Path) -> PoolOwner:
     loaded = load_config(folder / "owner" / "config.yaml")
     assert isinstance(loaded, LoadedPool)
-    return loaded.make_pool_owner()
+    owner = loaded.make_owner_of_pool()
+    assert isinstance(owner, PoolOwner)
+    return owner
 
 
 def take_shares(owner: PoolOwner, window: int, state: WindowState, members: Any, bits: Any) -> None:

@@ -167,8 +167,7 @@ def grouped_bars(
         column=alt.Column("column:N", sort=list(columns), title=None),
         row=alt.Row("line:N", sort=list(lines), title=None),
     )
-    finished: alt.FacetChart = styled(chart.properties(title=titled(title, subtitle)))
-    return finished
+    return finish_panels(chart, title, subtitle)
 
 
 def save(chart: alt.TopLevelMixin, folder: Path, name: str) -> list[Path]:
@@ -221,6 +220,18 @@ def _finish(chart: Any, title: str, subtitle: str, height: int) -> alt.LayerChar
     finished: alt.LayerChart = styled(
         chart.properties(width=WIDTH, height=height, title=titled(title, subtitle))
     )
+    return finished
+
+
+def in_panels(chart: Any, rows: Sequence[Row], title: str, subtitle: str, columns: int = 3) -> alt.FacetChart:
+    """Return a chart once for each ``panel`` of the rows, in their order, at most so many in a line."""
+    panels = alt.Facet("panel:N", sort=list(dict.fromkeys(row["panel"] for row in rows)), title=None)
+    return finish_panels(chart.facet(facet=panels, columns=columns), title, subtitle)
+
+
+def finish_panels(chart: alt.FacetChart, title: str, subtitle: str) -> alt.FacetChart:
+    """Return a picture of several panels with its title, in the look that all share."""
+    finished: alt.FacetChart = styled(chart.properties(title=titled(title, subtitle)))
     return finished
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.vega.charts import INK, Row, series_colours, styled, titled
+from anonymaly.pictures.vega.charts import INK, Row, finish_panels, series_colours
 
 
 def levels(
@@ -62,5 +62,4 @@ def levels(
     data = alt.InlineData(values=[dict(row) for row in rows])
     chart = alt.layer(one, lines, points, data=data).properties(width=width, height=210)
     faceted = chart.facet(column=alt.Column("panel:N", sort=list(columns), title=None))
-    finished: alt.FacetChart = styled(faceted.properties(title=titled(title, subtitle)))
-    return finished
+    return finish_panels(faceted, title, subtitle)

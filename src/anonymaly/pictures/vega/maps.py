@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
-from anonymaly.pictures.vega.charts import Row, series_colours, styled, titled
+from anonymaly.pictures.vega.charts import Row, in_panels, series_colours, styled, titled
 
 SQUARES = 56  # on each side of a map
 LEAST = 1e-12  # errors below are drawn as this one
@@ -74,7 +74,6 @@ def maps(
     >>> maps(rows, title="", subtitle="", x_label="x", y_label="y", label="records").spec.width
     250
     """
-    names = list(dict.fromkeys(row["panel"] for row in rows))
     scale = alt.Scale(scheme="viridis", type="log" if logarithmic else "linear", zero=False)
     colour = alt.Color(
         "value:Q",
@@ -97,9 +96,7 @@ def maps(
         )
         .properties(width=250, height=250)
     )
-    faceted = chart.facet(facet=alt.Facet("panel:N", sort=names, title=None), columns=3)
-    finished: alt.FacetChart = styled(faceted.properties(title=titled(title, subtitle)))
-    return finished
+    return in_panels(chart, rows, title, subtitle)
 
 
 def error_boxes(
@@ -128,7 +125,6 @@ def error_boxes(
         for row in rows
     ]
     least = min(row["least"] for row in rows)
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     groups = list(dict.fromkeys(row["x"] for row in rows))
     base = alt.Chart().encode(
         x=alt.X("x:N", sort=groups, axis=alt.Axis(title=x_label, labelAngle=0, ticks=False)),
@@ -143,9 +139,7 @@ def error_boxes(
     chart = alt.layer(whole, box, middle, data=alt.InlineData(values=raised)).properties(
         width=210, height=190
     )
-    faceted = chart.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=3)
-    finished: alt.FacetChart = styled(faceted.properties(title=titled(title, subtitle)))
-    return finished
+    return in_panels(chart, rows, title, subtitle)
 
 
 def error_lines(
@@ -168,7 +162,6 @@ def error_lines(
     >>> error_lines(rows, title="", subtitle="", x_label="rank", y_label="error", order=["SP"]).spec.width
     230
     """
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     raised = [{**row, "y": max(LEAST, row["y"])} for row in rows]
     chart = (
         alt.Chart(alt.InlineData(values=raised))
@@ -180,11 +173,8 @@ def error_lines(
         )
         .properties(width=230, height=180)
     )
-    faceted = chart.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=3)
-    finished: alt.FacetChart = styled(
-        faceted.resolve_scale(x="independent").properties(title=titled(title, subtitle))
-    )
-    return finished
+    drawn: alt.FacetChart = in_panels(chart, rows, title, subtitle).resolve_scale(x="independent")
+    return drawn
 
 
 def error_dots(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.vega.charts import Row, series_colours, styled, titled
+from anonymaly.pictures.vega.charts import Row, in_panels, series_colours
 
 
 def panels(
@@ -53,9 +53,6 @@ def panels(
     lines = base.mark_line(strokeWidth=2).encode(y=y)
     intervals = base.mark_rule(strokeWidth=1.2, opacity=0.7).encode(y=alt.Y("low:Q"), y2="high:Q")
     points = base.mark_point(filled=True, size=28, opacity=1).encode(y=y)
-    names = list(dict.fromkeys(row["panel"] for row in rows))
     data = alt.InlineData(values=[dict(row) for row in rows])
     chart = alt.layer(lines, intervals, points, data=data).properties(width=190, height=190)
-    faceted = chart.facet(facet=alt.Facet("panel:N", sort=names, title=None), columns=columns)
-    finished: alt.FacetChart = styled(faceted.properties(title=titled(title, subtitle)))
-    return finished
+    return in_panels(chart, rows, title, subtitle, columns)

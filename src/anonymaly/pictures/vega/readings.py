@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.vega.charts import OURS, PAPER, Row, styled, titled
+from anonymaly.pictures.vega.charts import OURS, PAPER, Row, finish_panels
 
 KINDS = {
     "ordinary": "#b9b9b9",
@@ -53,5 +53,4 @@ def readings_before_and_after(
         .properties(width=620, height=190)
     )
     chart = points.facet(row=alt.Row("panel:N", sort=list(panels), title=None)).resolve_scale(y="independent")
-    finished: alt.FacetChart = styled(chart.properties(title=titled(title, subtitle)))
-    return finished
+    return finish_panels(chart, title, subtitle)

@@ -14,7 +14,7 @@ from anonymaly.stream.counting.messages import COUNTERS, PoolVerdict, VerdictSha
 from anonymaly.stream.counting.prime_field import PRIME
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.pool import WORDS, WindowState
+from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.pool_owner import OwnerOfPool
 
 
@@ -73,16 +73,10 @@ class PoolOwner(OwnerOfPool[CountingDeclaration]):
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
             if isinstance(message, PoolVerdict):
-                judged = message.state == WindowState.JUDGED
                 yield PoolJudgement(
-                    number,
-                    message.window,
-                    WORDS[message.state],
-                    self._names(message.members),
-                    self._names(message.faults),
-                    self._names(message.lies),
-                    len(message.members),
-                    self._absent(message.members) if judged else (),
+                    **self._judged(number, message.window, message.state, message.members),
+                    faults=self._names(message.faults),
+                    lies=self._names(message.lies),
                 )
 
     def _is_flagged(self, sensor: str, window: int, place: int) -> bool:

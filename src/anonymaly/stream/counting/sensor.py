@@ -24,7 +24,6 @@ from anonymaly.stream.protocol.giving_sensor import Consent
 from anonymaly.stream.protocol.kept_readings import KeptReading
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.perturb import read_readings
 from anonymaly.stream.protocol.timed_sensor import TimedSensor, kept_of
 from anonymaly.stream.protocol.windows import Moment
 
@@ -97,38 +96,6 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
         )
         self._withdraw_what_nobody_takes()
 
-    def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
-        """Charge the account, share the readings' cells, and return what to send; all of them or none.
-
-        The first reading of a window counts, and windows only go up; others are left out and counted in
-        ``repeated`` and ``late``.
-
-        Parameters
-        ----------
-        readings
-            A frame or mapping with the declared columns, or rows in their order; for one column also a list.
-        times
-            When each was taken: dates with their offset from UTC, or seconds since 1970. Now, if not given.
-
-        Raises
-        ------
-        BudgetExceeded
-            Nothing was spent and nothing is sent: the budget does not suffice for these readings.
-        InputError
-            The readings are not what was declared; nothing was spent.
-        LedgerError
-            The journal cannot be written: nothing was spent. Or the ledger cannot be written, or does not
-            say whether it was: the charge may stand, nothing was sent unless ``accepted`` has grown, and
-            readings that are sent again are charged again.
-        """
-        self._journal.refuse_in_child()
-        rows = read_readings(self.declaration, readings)
-        moments = None if times is None else list(times)
-        windows, kept = self._windows(moments, len(rows)), self._in_clear(rows, moments)
-        cells = self._cells_of(rows, windows)
-        with self._one_send:
-            return self._contribute(cells, windows, kept)
-
     def send_nothing(self, times: Iterable[Moment] | None = None) -> list[Outgoing]:
         """Contribute without a reading, so that nobody learns that there was none; costs as much as one."""
         self._journal.refuse_in_child()
@@ -155,6 +122,9 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
     def _counted_from(self, begins: int) -> int:
         """Return how many readings were paid for under the declaration that begins with a window."""
         return self._noted(_note_of(begins))
+
+    def _send_rows(self, rows: Floats, windows: Integers, kept: Sequence[KeptReading]) -> list[Outgoing]:
+        return self._contribute(self._cells_of(rows, windows), windows, kept)
 
     def _cells_of(self, rows: Floats, windows: Integers) -> list[int | None]:
         cells: list[int | None] = [None] * len(rows)

@@ -7,11 +7,12 @@ and the topics follow from the role. A file that gives a party more is refused w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import Field, StrictInt, StrictStr, field_validator
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
 from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
 from anonymaly.core.value import Value
@@ -74,7 +75,44 @@ class EarlierStream(Value):
     """What was declared."""
 
 
-class PartyConfig(Value):
+def _read_budget(value: Any) -> str | None:
+    return None if value is None else to_text(to_nano(value, field="budget", largest=LARGEST_TOTAL))
+
+
+Budget = Annotated[str | None, BeforeValidator(_read_budget)]
+
+
+class PartyFile(Value):
+    """What the file of every party begins with, and who connects by it."""
+
+    party: str
+    """The party's role."""
+    name: StrictStr | None = None
+    """A sensor's name."""
+    key: StrictStr
+    """The file with the party's private key."""
+    journal: StrictStr
+    """The party's own SQLite file."""
+    broker: BrokerEntry
+    """Where the broker is, and as whom to connect."""
+    peers: dict[str, StrictStr]
+    """The addresses and public keys of those that the party talks to."""
+
+    @property
+    def address(self) -> str:
+        """What the others call this party."""
+        return f"sensor/{self.name}" if self.party == "sensor" else self.party
+
+    def check_user(self) -> None:
+        """Refuse another party's user of the broker."""
+        if self.broker.username != self.address:
+            raise both_shares(
+                f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
+                "broker.username",
+            )
+
+
+class PartyConfig(PartyFile):
     """What one party's file declares; paths are relative to the file.
 
     Examples
@@ -87,21 +125,11 @@ class PartyConfig(Value):
 
     party: Role
     """The party's role."""
-    name: StrictStr | None = None
-    """A sensor's name."""
-    key: StrictStr
-    """The file with the party's private key."""
-    journal: StrictStr
-    """The party's own SQLite file."""
-    broker: BrokerEntry
-    """Where the broker is, and as whom to connect."""
-    peers: dict[str, StrictStr]
-    """The addresses and public keys of those that the party talks to."""
     streams: dict[str, StreamDeclaration] = Field(min_length=1)
     """The name of each sensor and what is public about its readings."""
     ledger: StrictStr | None = None
     """A sensor's ledger: a file, or the URL of a PostgreSQL database."""
-    budget: str | None = None
+    budget: Budget = None
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
     """A file elsewhere that shows whether a sensor's ledger was set back."""
@@ -114,11 +142,6 @@ class PartyConfig(Value):
     consent: Consent = "ask"
     """Whether a sensor's holder decides about each such request, or consented to all: ``always``."""
 
-    @field_validator("budget", mode="before")
-    @classmethod
-    def _budget(cls, value: Any) -> str | None:
-        return None if value is None else to_text(to_nano(value, field="budget", largest=LARGEST_TOTAL))
-
     @property
     def before(self) -> dict[str, list[tuple[int, StreamDeclaration]]]:
         """What was declared of sensors before, each with the first window of which it holds no more."""
@@ -129,18 +152,8 @@ class PartyConfig(Value):
         """Read a party's file, or say what is wrong with it."""
         place = Path(path)
         data = read_yaml(place, ADVICE)
-        refuse_undeclared(data)
-        try:
+        with problems_of_a_file(data):
             return LoadedConfig(cls.read(data), place.absolute().parent)
-        except ManifestError:
-            raise
-        except InputError as error:
-            raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
-
-    @property
-    def address(self) -> str:
-        """What the others call this party."""
-        return f"sensor/{self.name}" if self.party == "sensor" else self.party
 
     def check(self) -> None:
         """Refuse what does not fit together, above all what would give one party both shares."""
@@ -155,11 +168,7 @@ class PartyConfig(Value):
             raise InputError(
                 "goes with certificate_key", field="broker.certificate", next_step="Give both, or neither."
             )
-        if self.broker.username != self.address:
-            raise both_shares(
-                f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
-                "broker.username",
-            )
+        self.check_user()
 
     def _check_role(self) -> None:
         check_keeping(self.party, self.keep, self.consent)
@@ -176,6 +185,17 @@ class PartyConfig(Value):
             )
         if self.ledger is None:
             raise InputError("is required of a sensor", field="ledger", next_step=ADVICE)
+
+
+class SensorAccount(TypedDict):
+    """Where a sensor keeps what it sent and spent, and what it may spend and hand over."""
+
+    journal: Path
+    ledger: str | Path
+    budget: str | None
+    anchor: Path | None
+    keep: int
+    consent: Consent
 
 
 class LoadedConfig:
@@ -212,16 +232,20 @@ class LoadedConfig:
         config = self.config
         if config.name is None or config.ledger is None:
             raise InputError(f"is a {config.party}'s", field="party", next_step="Give a sensor's file.")
-        return Sensor(
-            config.name,
-            declaration or config.streams[config.name],
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-        )
+        return Sensor(config.name, declaration or config.streams[config.name], **self.account)
+
+    @property
+    def account(self) -> SensorAccount:
+        """What every kind of sensor is opened with, beside its name and what is declared."""
+        config = self.config
+        return {
+            "journal": self.folder / config.journal,
+            "ledger": self.ledger,
+            "budget": config.budget,
+            "anchor": self.anchor,
+            "keep": config.keep,
+            "consent": config.consent,
+        }
 
     @property
     def ledger(self) -> str | Path:
@@ -268,6 +292,18 @@ class LoadedConfig:
             peer = owners.get(_public_of(path))
             if peer is not None:
                 raise both_shares(f"the private key of {peer} lies beside it, in {path.name}", "key")
+
+
+@contextmanager
+def problems_of_a_file(data: Mapping[str, Any]) -> Iterator[None]:
+    """Say of what is wrong with a file's data that it is in a file; refuse what nobody filled in."""
+    refuse_undeclared(data)
+    try:
+        yield
+    except ManifestError:
+        raise
+    except InputError as error:
+        raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
 def peers_of(

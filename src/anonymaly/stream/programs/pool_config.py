@@ -7,12 +7,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictStr, field_validator
+from pydantic import BeforeValidator, Field, StrictStr
 
-from anonymaly.core.epsilon import LARGEST_TOTAL, to_nano, to_text
-from anonymaly.core.value import Value
-from anonymaly.declare.manifest import read_yaml, refuse_undeclared
-from anonymaly.errors import InputError, ManifestError
+from anonymaly.declare.manifest import read_yaml
+from anonymaly.errors import InputError
 from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
@@ -23,11 +21,12 @@ from anonymaly.stream.counting.sensor import CountingSensor
 from anonymaly.stream.programs.asked import Kept, asked_by, check_keeping
 from anonymaly.stream.programs.config import (
     ADVICE,
-    BrokerEntry,
+    Budget,
     LoadedConfig,
     PartyConfig,
-    both_shares,
+    PartyFile,
     check_peers,
+    problems_of_a_file,
 )
 from anonymaly.stream.programs.keys import read_secret
 from anonymaly.stream.protocol.declaration import StreamDeclaration
@@ -61,7 +60,7 @@ def servers_of(pool: DeclarationOfPool) -> tuple[str, ...]:
     return COUNTERS if isinstance(pool, CountingDeclaration) else CORRECTION_SERVERS
 
 
-class PoolConfig(Value):
+class PoolConfig(PartyFile):
     """What the file of a party of a pool declares; paths are relative to the file.
 
     Examples
@@ -72,16 +71,6 @@ class PoolConfig(Value):
 
     party: PoolRole
     """The party's role."""
-    name: StrictStr | None = None
-    """A sensor's name."""
-    key: StrictStr
-    """The file with the party's private key."""
-    journal: StrictStr
-    """The party's own SQLite file."""
-    broker: BrokerEntry
-    """Where the broker is, and as whom to connect."""
-    peers: dict[str, StrictStr]
-    """The addresses and public keys of those that the party talks to."""
     pool: Annotated[DeclarationOfPool, BeforeValidator(read_pool)]
     """What is public about all sensors' readings."""
     earlier: list[EarlierDeclaration] = Field(default_factory=list)
@@ -94,7 +83,7 @@ class PoolConfig(Value):
     """The file with the key that both counters hold and no sensor knows."""
     ledger: StrictStr | None = None
     """A sensor's ledger: a file, or the URL of a PostgreSQL database."""
-    budget: str | None = None
+    budget: Budget = None
     """The most ε that all readings of a sensor together may cost."""
     anchor: StrictStr | None = None
     """A file elsewhere that shows whether a sensor's ledger, or a counter's journal, was set back."""
@@ -102,16 +91,6 @@ class PoolConfig(Value):
     """Of how many of its newest windows a sensor keeps readings, so that the owner may ask for one."""
     consent: Consent = "ask"
     """Whether a sensor's holder decides about each such request, or consented to all: ``always``."""
-
-    @field_validator("budget", mode="before")
-    @classmethod
-    def _budget(cls, value: Any) -> str | None:
-        return None if value is None else to_text(to_nano(value, field="budget", largest=LARGEST_TOTAL))
-
-    @property
-    def address(self) -> str:
-        """What the others call this party."""
-        return f"sensor/{self.name}" if self.party == "sensor" else self.party
 
     def check(self) -> None:
         """Refuse what does not fit together, above all what would give one party both shares."""
@@ -142,11 +121,7 @@ class PoolConfig(Value):
         asked = asked_by(self.party, self.name, self.keep, active, self.peers)
         expected = pool_peers_of(self.party, active, servers_of(self.pool), self.name, asked)
         check_peers(self.peers, expected, self.party)
-        if self.broker.username != self.address:
-            raise both_shares(
-                f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
-                "broker.username",
-            )
+        self.check_user()
 
 
 class LoadedPool(LoadedConfig):
@@ -162,19 +137,10 @@ class LoadedPool(LoadedConfig):
 
     def make_sensor_of_pool(self) -> CountingSensor | PooledSensor:
         """Open a sensor with its ledger."""
-        config = self.config
-        if isinstance(config.pool, CountingDeclaration):
-            return self.make_counting_sensor()
-        return PooledSensor(
-            config.name or "",
-            config.pool,
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-        )
+        name, pool = self.config.name or "", self.config.pool
+        if isinstance(pool, CountingDeclaration):
+            return CountingSensor(name, pool, **self.account, earlier=self.config.earlier)
+        return PooledSensor(name, pool, **self.account)
 
     def make_server_of_pool(self) -> PoolCounter | PooledDetector | PooledCorrector:
         """Open a server."""
@@ -188,7 +154,7 @@ class LoadedPool(LoadedConfig):
         """Open an owner."""
         config, journal = self.config, self.folder / self.config.journal
         if isinstance(config.pool, CountingDeclaration):
-            return self.make_pool_owner()
+            return PoolOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
         return PooledOwner(config.pool, config.sensors, journal, config.retired, self.fetchable)
 
     @property
@@ -245,27 +211,6 @@ class LoadedPool(LoadedConfig):
     def _check_key(self) -> bytes:
         return read_secret(self.folder / (self.config.check_key or ""), field="check_key")
 
-    def make_pool_owner(self) -> PoolOwner:
-        """Open an owner of a pool of ``counting``."""
-        config = self.config
-        journal = self.folder / config.journal
-        return PoolOwner(self.counted, config.sensors, journal, config.retired, self.fetchable)
-
-    def make_counting_sensor(self) -> CountingSensor:
-        """Open a sensor of a pool of ``counting`` with its ledger."""
-        config = self.config
-        return CountingSensor(
-            config.name or "",
-            self.counted,
-            journal=self.folder / config.journal,
-            ledger=self.ledger,
-            budget=config.budget,
-            anchor=self.anchor,
-            keep=config.keep,
-            consent=config.consent,
-            earlier=config.earlier,
-        )
-
 
 def _of_a_pool() -> InputError:
     return InputError(
@@ -282,13 +227,8 @@ def load_config(path: str | Path) -> LoadedConfig:
     data = read_yaml(place, ADVICE)
     if "pool" not in data:
         return PartyConfig.load(place)
-    refuse_undeclared(data)
-    try:
+    with problems_of_a_file(data):
         return LoadedPool(PoolConfig.read(data), place.absolute().parent)  # type: ignore[arg-type]
-    except ManifestError:
-        raise
-    except InputError as error:
-        raise ManifestError(error.problem, field=error.field, next_step=error.next_step) from None
 
 
 def pool_peers_of(

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from anonymaly.core.epsilon import LARGEST_TOTAL, Number, to_nano, to_text
 from anonymaly.declare.domain import Interval
@@ -18,24 +15,10 @@ from anonymaly.stream.counting.check import CHECK_KEY_BYTES
 from anonymaly.stream.counting.declaration import CountedColumn, CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
 from anonymaly.stream.counting.opened_anchor import OpenedAnchor
-from anonymaly.stream.programs.certificates import CERTIFICATE
 from anonymaly.stream.programs.client import Version
-from anonymaly.stream.programs.keys import key_content, public_text
-from anonymaly.stream.programs.mosquitto import configuration
 from anonymaly.stream.programs.pool_config import DeclarationOfPool, pool_peers_of, servers_of
-from anonymaly.stream.programs.register import BROKER, CONFIG, REGISTER, Register, as_yaml
-from anonymaly.stream.programs.seal import LARGEST_SEALED
-from anonymaly.stream.programs.setup import (
-    KEY,
-    PASSWORD,
-    TOPIC_BYTES,
-    certificates,
-    folder_of,
-    hashed,
-    is_local,
-    random_text,
-    write_files,
-)
+from anonymaly.stream.programs.register import CONFIG, Register, as_yaml
+from anonymaly.stream.programs.setup import KEY, PASSWORD, write_parties
 from anonymaly.stream.protocol.pool import read_sensors
 from anonymaly.stream.protocol.windows import PooledWindows
 
@@ -79,41 +62,27 @@ def set_up_pool(
     roles = {address: address for address in (*servers, "owner")} | {
         f"sensor/{name}": "sensor" for name in names
     }
-    keys = {address: X25519PrivateKey.generate() for address in roles}
-    passwords = {address: random_text() for address in roles}
-    talks = {address: pool_peers_of(role, names, servers) for address, role in roles.items()}
-    broker: dict[str, Any] = {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt}
-    if tls:
-        broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
     check_key = bytes(Noise.system().uniform(256, CHECK_KEY_BYTES).tolist())
-    register = Register(
-        broker=broker,
-        keys={address: public_text(key) for address, key in keys.items()},
-        passwords={address: hashed(address, password) for address, password in passwords.items()},
-        talks=talks,
+
+    def files_of(address: str, register: Register) -> dict[str, bytes]:
+        role = roles[address]
+        files = {CONFIG: pool_config_text(register, address, role, limit).encode()}
+        if role in COUNTERS:
+            files[CHECK_KEY] = check_key
+            files[ANCHOR] = OpenedAnchor.text(role, declaration.pool, check_key)
+        return files
+
+    return write_parties(
+        folder,
+        {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt},
+        {address: pool_peers_of(role, names, servers) for address, role in roles.items()},
+        files_of,
         servers=list(servers),
         streams={name: {} for name in names},
         pool=pool_facts(declaration),
+        tls=tls,
+        force=force,
     )
-    files: dict[Path, bytes] = {folder / REGISTER: register.text().encode()}
-    for address, role in roles.items():
-        place = folder / folder_of(address)
-        files[place / KEY] = key_content(keys[address])
-        files[place / PASSWORD] = passwords[address].encode()
-        if role in COUNTERS:
-            files[place / CHECK_KEY] = check_key
-            files[place / ANCHOR] = OpenedAnchor.text(role, declaration.pool, check_key)
-        files[place / CONFIG] = pool_config_text(register, address, role, limit).encode()
-    lines = [line for _, line in sorted(register.passwords.items())]
-    files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
-    files[folder / BROKER / "access"] = f"{register.access}\n".encode()
-    files[folder / BROKER / "mosquitto.conf"] = configuration(
-        port, LARGEST_SEALED + TOPIC_BYTES, user=getpass.getuser(), tls=tls, everywhere=not is_local(host)
-    ).encode()
-    if tls:
-        files |= certificates(folder, host, list(roles))
-    write_files(folder, files, force=force)
-    return sorted(files)
 
 
 def pool_facts(declaration: DeclarationOfPool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 import getpass
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,42 +84,91 @@ def set_up(
     limit = to_text(to_nano(budget, field="budget", largest=LARGEST_TOTAL))
     roles: dict[str, Role] = {"corrector": "corrector", "detector": "detector", "owner": "owner"}
     roles |= {f"sensor/{name}": "sensor" for name in names}
-    keys = {address: X25519PrivateKey.generate() for address in roles}
-    passwords = {address: random_text() for address in roles}
-    broker: dict[str, Any] = {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt}
+    streams = {name: public_facts(declaration) for name in names}
+
+    def files_of(address: str, register: Register) -> dict[str, bytes]:
+        role = roles[address]
+        text = config_text(
+            address,
+            role,
+            {peer: register.keys[peer] for peer in register.talks[address]},
+            {address.removeprefix("sensor/"): public_facts(declaration)} if role == "sensor" else streams,
+            register.broker,
+            budget=limit,
+        )
+        return {CONFIG: text.encode()}
+
+    return write_parties(
+        folder,
+        {"host": host, "port": port, "prefix": prefix, "mqtt": mqtt},
+        {address: peers_of(role, names) for address, role in roles.items()},
+        files_of,
+        servers=peers_of("sensor", names),
+        streams=streams,
+        tls=tls,
+        force=force,
+    )
+
+
+def write_parties(
+    folder: Path,
+    broker: dict[str, Any],
+    talks: dict[str, list[str]],
+    files_of: Callable[[str, Register], Mapping[str, bytes]],
+    *,
+    servers: list[str],
+    streams: dict[str, dict[str, Any]],
+    pool: dict[str, Any] | None = None,
+    tls: bool,
+    force: bool,
+) -> list[Path]:
+    """Give every party a key and a password, and write its folder, the broker's files and the register.
+
+    Parameters
+    ----------
+    folder
+        Where to write.
+    broker
+        Where the broker is.
+    talks
+        Each party's address → those that it talks to.
+    files_of
+        Returns what else the folder of an address holds, by the names of the files.
+    servers, streams, pool
+        What else the register says.
+    tls
+        Whether the broker speaks TLS, so that certificates are written, too.
+    force
+        Whether files that are there are replaced.
+    """
+    keys = {address: X25519PrivateKey.generate() for address in talks}
+    passwords = {address: random_text() for address in talks}
     if tls:
-        broker |= {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
+        broker = broker | {"tls": CERTIFICATE, "certificate": "client.crt", "certificate_key": "client.key"}
     register = Register(
         broker=broker,
         keys={address: public_text(key) for address, key in keys.items()},
         passwords={address: hashed(address, password) for address, password in passwords.items()},
-        talks={address: peers_of(role, names) for address, role in roles.items()},
-        servers=peers_of("sensor", names),
-        streams={name: public_facts(declaration) for name in names},
+        talks=talks,
+        servers=servers,
+        streams=streams,
+        pool=pool,
     )
     files: dict[Path, bytes] = {folder / REGISTER: register.text().encode()}
-    for address, role in roles.items():
+    for address in talks:
         place = folder / folder_of(address)
-        streams = [address.removeprefix("sensor/")] if role == "sensor" else names
         files[place / KEY] = key_content(keys[address])
         files[place / PASSWORD] = passwords[address].encode()
-        files[place / CONFIG] = config_text(
-            address,
-            role,
-            {peer: register.keys[peer] for peer in register.talks[address]},
-            {name: register.streams[name] for name in streams},
-            broker,
-            budget=limit,
-        ).encode()
+        files |= {place / name: content for name, content in files_of(address, register).items()}
     lines = [line for _, line in sorted(register.passwords.items())]
     files[folder / BROKER / "passwords"] = "\n".join([*lines, ""]).encode()
     files[folder / BROKER / "access"] = f"{register.access}\n".encode()
-    largest = LARGEST_SEALED + TOPIC_BYTES
+    largest, everywhere = LARGEST_SEALED + TOPIC_BYTES, not is_local(broker["host"])
     files[folder / BROKER / "mosquitto.conf"] = configuration(
-        port, largest, user=getpass.getuser(), tls=tls, everywhere=not is_local(host)
+        broker["port"], largest, user=getpass.getuser(), tls=tls, everywhere=everywhere
     ).encode()
     if tls:
-        files |= certificates(folder, host, list(roles))
+        files |= certificates(folder, broker["host"], list(talks))
     write_files(folder, files, force=force)
     return sorted(files)
 

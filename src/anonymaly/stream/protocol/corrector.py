@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from types import MappingProxyType
-
 import numpy as np
 
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.stream.protocol.correction import Split, missed_layers, split_suspects
-from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Shifts, Suspects, Thresholds, Verdict
-from anonymaly.stream.protocol.server import Earlier, StreamServer
+from anonymaly.stream.protocol.server import StreamServer
 
 
 class Corrector(StreamServer):
@@ -43,15 +38,8 @@ class Corrector(StreamServer):
     ('detector', 40, 2040)
     """
 
+    role = "corrector"
     followers = ("detector",)
-
-    def __init__(
-        self,
-        streams: Mapping[str, StreamDeclaration],
-        journal: str | Path,
-        earlier: Earlier = MappingProxyType({}),
-    ) -> None:
-        super().__init__("corrector", streams, journal, earlier)
 
     def _advance(self, message: Message) -> list[Message]:
         sensor, window = message.sensor, message.window

@@ -6,16 +6,12 @@ Böhler et al. 2017 call it the analyst.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from types import MappingProxyType
-
 import numpy as np
 
 from anonymaly.stream.protocol.declaration import StreamDeclaration
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Candidates, Message, Readings, Suspects, Thresholds
-from anonymaly.stream.protocol.server import Earlier, StreamServer
+from anonymaly.stream.protocol.server import StreamServer
 
 
 class StreamDetector(StreamServer):
@@ -45,14 +41,7 @@ class StreamDetector(StreamServer):
     """
 
     overseer = "corrector"  # it has no key of the owner's
-
-    def __init__(
-        self,
-        streams: Mapping[str, StreamDeclaration],
-        journal: str | Path,
-        earlier: Earlier = MappingProxyType({}),
-    ) -> None:
-        super().__init__("detector", streams, journal, earlier)
+    role = "detector"
 
     def _advance(self, message: Message) -> list[Message]:
         stream = self.stream_of(message.sensor, message.window)

@@ -23,13 +23,14 @@ from anonymaly.stream.protocol.giving_sensor import Consent, GivingSensor
 from anonymaly.stream.protocol.kept_readings import KeptReading
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
+from anonymaly.stream.protocol.perturb import Named
 from anonymaly.version import __version__
 
 MEDIA_TYPE = "application/vnd.anonymaly.stream"
 KEPT_BYTES = 256  # of a reading in clear in the journal, about
 
 
-class Charged(Protocol):
+class Charged(Named, Protocol):
     """What is public about a sensor's readings, and what they cost."""
 
     def cost_of(self, readings: int) -> int:
@@ -205,6 +206,10 @@ class PayingSensor(GivingSensor, Generic[Declared]):
                 next_step="Nothing was sent. Let one process send, and open the sensor there again.",
             )
         return reservation
+
+    @property
+    def _columns(self) -> int:
+        return len(self.declaration.names)
 
     @property
     def _account(self) -> Account:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypedDict, TypeVar
 
 import numpy as np
 
@@ -15,10 +15,21 @@ from anonymaly.stream.protocol.fetching_owner import FetchingOwner
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.owner import AlarmEntry, alarms_of, check_given_up, check_reason
 from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.pool import DeclaredPool, read_sensors
+from anonymaly.stream.protocol.pool import WORDS, DeclaredPool, WindowState, read_sensors
 from anonymaly.stream.protocol.windows import LAST_WINDOW
 
 Declared = TypeVar("Declared", bound=DeclaredPool)
+
+
+class JudgedWindow(TypedDict):
+    """What the judgements of both protocols say."""
+
+    number: int
+    window: int
+    state: str
+    contributed: tuple[str, ...]
+    known: int
+    missing: tuple[str, ...]
 
 
 class OwnerOfPool(FetchingOwner, Generic[Declared]):
@@ -26,16 +37,8 @@ class OwnerOfPool(FetchingOwner, Generic[Declared]):
 
     Parameters
     ----------
-    declaration
-        What is public about the pool.
-    sensors : list of str
-        All of its sensors, as the servers list them.
-    journal : path
-        The owner's own file; verdicts stay in it.
-    retired : list of str, optional
-        Those of the sensors that contribute no more.
-    fetchable : list of str, optional
-        The sensors that can be asked for readings; all that are not retired, if not given.
+    declaration, sensors, journal, retired, fetchable
+        As of `PoolOwner`.
     """
 
     def __init__(
@@ -89,9 +92,17 @@ class OwnerOfPool(FetchingOwner, Generic[Declared]):
     def _nobody(self) -> Booleans:
         return np.zeros(len(self.sensors), np.bool_)
 
+    def _judged(self, number: int, window: int, state: WindowState, members: Booleans) -> JudgedWindow:
+        """Return what is known of a window by its verdict; nobody is missing unless it was judged."""
+        missing = self._names(~members) if state == WindowState.JUDGED else ()
+        return {
+            "number": number,
+            "window": window,
+            "state": WORDS[state],
+            "contributed": self._names(members),
+            "known": len(members),
+            "missing": tuple(name for name in missing if name not in self.retired),
+        }
+
     def _names(self, members: Booleans) -> tuple[str, ...]:
         return tuple(name for name, there in zip(self.sensors, members, strict=False) if there)
-
-    def _absent(self, members: Booleans) -> tuple[str, ...]:
-        """Return who did not contribute to a judged window, but for those who are retired."""
-        return tuple(name for name in self._names(~members) if name not in self.retired)

@@ -212,10 +212,6 @@ class Sensor(PayingSensor[StreamDeclaration]):
         guarantee = batch_guarantee(self.declaration, readings)
         return self._send(guarantee, readings, asks, self._size_of(readings), make, kept, newest)
 
-    @property
-    def _columns(self) -> int:
-        return len(self.declaration.columns)
-
     def _size_of(self, readings: int) -> int:
         """Return about how many bytes so many readings take in the journal."""
         messages = 2 * (2 + readings // self.declaration.window)

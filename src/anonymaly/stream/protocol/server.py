@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,9 +25,11 @@ Earlier = Mapping[str, Sequence[tuple[int, StreamDeclaration]]]
 class StreamServer(Party):
     """A party that gathers the windows of many sensors: the detector, the corrector."""
 
+    role: ClassVar[str]
+    """Its address."""
+
     def __init__(
         self,
-        address: str,
         streams: Mapping[str, StreamDeclaration],
         journal: str | Path,
         earlier: Earlier = MappingProxyType({}),
@@ -39,7 +42,7 @@ class StreamServer(Party):
             )
         self.streams = {read_name(name): _declaration(stream) for name, stream in streams.items()}
         self._earlier = {name: sorted(items, key=lambda item: item[0]) for name, items in earlier.items()}
-        super().__init__(address, journal)
+        super().__init__(self.role, journal)
 
     def stream_of(self, sensor: str, window: int) -> StreamDeclaration:
         """Return what is declared of a sensor's window."""

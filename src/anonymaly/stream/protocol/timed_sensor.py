@@ -13,16 +13,13 @@ from anonymaly.errors import InputError
 from anonymaly.stream.protocol.kept_readings import KeptReading, times_of
 from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.paying_sensor import Charged, PayingSensor
+from anonymaly.stream.protocol.perturb import read_readings
 from anonymaly.stream.protocol.pool import DeclaredPool
 from anonymaly.stream.protocol.windows import Moment
 
 
 class ChargedPool(DeclaredPool, Charged, Protocol):
     """What is public about a pool's readings, and what they cost."""
-
-    @property
-    def names(self) -> list[str]:
-        """The columns, in the order in which a reading lists them."""
 
 
 Declared = TypeVar("Declared", bound=ChargedPool)
@@ -50,9 +47,40 @@ class TimedSensor(PayingSensor[Declared]):
         As of `Sensor`.
     """
 
-    @abstractmethod
     def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
-        """Charge the account, hide the readings, and return what to send; all of them or none."""
+        """Charge the account, hide the readings, and return what to send; all of them or none.
+
+        The first reading of a window counts, and windows only go up; others are left out, cost nothing, and
+        are counted in ``repeated`` and ``late``.
+
+        Parameters
+        ----------
+        readings
+            A frame or mapping with the declared columns, or rows in their order; for one column also a list.
+        times
+            When each was taken: dates with their offset from UTC, or seconds since 1970. Now, if not given.
+
+        Raises
+        ------
+        BudgetExceeded
+            Nothing was spent and nothing is sent: the budget does not suffice for these readings.
+        InputError
+            The readings are not what was declared; nothing was spent.
+        LedgerError
+            The journal cannot be written: nothing was spent. Or the ledger cannot be written, or does not
+            say whether it was: the charge may stand, nothing was sent unless ``accepted`` has grown, and
+            readings that are sent again are charged again.
+        """
+        self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
+        rows = read_readings(self.declaration, readings)
+        moments = None if times is None else list(times)
+        windows, kept = self._windows(moments, len(rows)), self._in_clear(rows, moments)
+        with self._one_send:
+            return self._send_rows(rows, windows, kept)
+
+    @abstractmethod
+    def _send_rows(self, rows: Floats, windows: Integers, kept: Sequence[KeptReading]) -> list[Outgoing]:
+        """Send the first reading of each window, and keep those in clear that are to be kept."""
 
     @abstractmethod
     def warm_up(self) -> None:
@@ -92,10 +120,6 @@ class TimedSensor(PayingSensor[Declared]):
             return []
         known = times_of(times, len(rows))
         return [KeptReading(0, 0, *item) for item in zip(known, map(tuple, rows.tolist()), strict=True)]
-
-    @property
-    def _columns(self) -> int:
-        return len(self.declaration.names)
 
     def _choose(self, windows: Integers) -> tuple[list[Chosen], dict[str, int]]:
         """Return the first reading of each window that is newer than all before, and what to note then."""

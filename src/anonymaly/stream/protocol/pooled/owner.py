@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from anonymaly.stream.protocol.encoding import refused
 from anonymaly.stream.protocol.messages import Message
-from anonymaly.stream.protocol.pool import WORDS, WindowState
+from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.pool_owner import OwnerOfPool
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import PooledVerdict
@@ -57,12 +57,8 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
     ----------
     declaration : PooledDeclaration
         What is public about the pool.
-    sensors : list of str
-        All of its sensors, as the servers list them.
-    journal : path
-        The owner's own file; verdicts stay in it.
-    retired, fetchable : list of str, optional
-        Those of the sensors that contribute no more, and those that can be asked for readings.
+    sensors, journal, retired, fetchable
+        As of `PoolOwner`.
     """
 
     followers = ("corrector",)
@@ -71,18 +67,12 @@ class PooledOwner(OwnerOfPool[PooledDeclaration]):
         """Return what was judged, oldest first; ``after`` is the number of the last one seen."""
         for number, message in self._journal.verdicts(after):
             if isinstance(message, PooledVerdict):
-                judged = message.state == WindowState.JUDGED
                 yield PooledJudgement(
-                    number,
-                    message.window,
-                    WORDS[message.state],
-                    contributed=self._names(message.members),
+                    **self._judged(number, message.window, message.state, message.members),
                     look_at=self._names(message.found),
                     confirmed=self._names(message.confirmed),
                     inward=self._names(message.inward),
                     covered=self._names(message.covered | message.covered_far),
-                    known=len(message.members),
-                    missing=self._absent(message.members) if judged else (),
                 )
 
     def _is_flagged(self, sensor: str, window: int, place: int) -> bool:

@@ -6,21 +6,21 @@ What leaves was paid for before, and has one version (`PayingSensor`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from anonymaly.core.arrays import Floats, Integers
 from anonymaly.noise import Noise
+from anonymaly.stream.protocol.kept_readings import KeptReading
 from anonymaly.stream.protocol.messages import Message
 from anonymaly.stream.protocol.parties import Outgoing
-from anonymaly.stream.protocol.perturb import perturb, read_readings
+from anonymaly.stream.protocol.perturb import perturb
 from anonymaly.stream.protocol.pooled.declaration import PooledDeclaration
 from anonymaly.stream.protocol.pooled.messages import NONCE_BYTES, PooledReading, PooledShift
 from anonymaly.stream.protocol.pooled.promise import PooledPromise, promised
 from anonymaly.stream.protocol.promise import batch_guarantee
 from anonymaly.stream.protocol.timed_sensor import TimedSensor, kept_of
-from anonymaly.stream.protocol.windows import Moment
 
 
 class PooledSensor(TimedSensor[PooledDeclaration]):
@@ -60,56 +60,28 @@ class PooledSensor(TimedSensor[PooledDeclaration]):
     (1.0, 1)
     """
 
-    def send(self, readings: Any, times: Iterable[Moment] | None = None) -> list[Outgoing]:
-        """Charge the account, perturb the readings, and return what to send; all of them or none.
+    def _send_rows(self, rows: Floats, windows: Integers, kept: Sequence[KeptReading]) -> list[Outgoing]:
+        chosen, notes = self._choose(windows)
+        sent = rows[[item.place for item in chosen]]
+        notes |= {"beyond": self.beyond + self.declaration.count_beyond(sent)}
 
-        The first reading of a window counts, and windows only go up; others are left out, cost nothing, and
-        are counted in ``repeated`` and ``late``.
+        def make() -> tuple[list[Message], Mapping[str, str]]:
+            noise, made = Noise.system(), list[Message]()
+            perturbed = perturb(self.declaration, sent, noise)
+            for place, item in enumerate(chosen):
+                nonce = bytes(noise.uniform(256, NONCE_BYTES).tolist())
+                values, shifts = perturbed.values[place], perturbed.shifts[place : place + 1]
+                made += [
+                    PooledReading(self.name, item.window, values, nonce, item.previous),
+                    PooledShift(self.name, item.window, shifts, nonce, item.previous),
+                ]
+            return made, {name: str(number) for name, number in notes.items()}
 
-        Parameters
-        ----------
-        readings
-            A frame or mapping with the declared columns, or rows in their order; for one column also a list.
-        times
-            When each was taken: dates with their offset from UTC, or seconds since 1970. Now, if not given.
-
-        Raises
-        ------
-        BudgetExceeded
-            Nothing was spent and nothing is sent: the budget does not suffice for these readings.
-        InputError
-            The readings are not what was declared; nothing was spent.
-        LedgerError
-            The journal cannot be written: nothing was spent. Or the ledger cannot be written, or does not
-            say whether it was: the charge may stand, nothing was sent unless ``accepted`` has grown, and
-            readings that are sent again are charged again.
-        """
-        self._journal.refuse_in_child()  # before the lock, which a thread of the parent may have held
-        rows = read_readings(self.declaration, readings)
-        moments = None if times is None else list(times)
-        windows, kept = self._windows(moments, len(rows)), self._in_clear(rows, moments)
-        with self._one_send:
-            chosen, notes = self._choose(windows)
-            sent = rows[[item.place for item in chosen]]
-            notes |= {"beyond": self.beyond + self.declaration.count_beyond(sent)}
-
-            def make() -> tuple[list[Message], Mapping[str, str]]:
-                noise, made = Noise.system(), list[Message]()
-                perturbed = perturb(self.declaration, sent, noise)
-                for place, item in enumerate(chosen):
-                    nonce = bytes(noise.uniform(256, NONCE_BYTES).tolist())
-                    values, shifts = perturbed.values[place], perturbed.shifts[place : place + 1]
-                    made += [
-                        PooledReading(self.name, item.window, values, nonce, item.previous),
-                        PooledShift(self.name, item.window, shifts, nonce, item.previous),
-                    ]
-                return made, {name: str(number) for name, number in notes.items()}
-
-            asks = f"{len(chosen)} readings, one a window, up to window {notes['newest']}"
-            size = len(chosen) * (400 + 8 * len(self.declaration.columns))
-            guarantee = batch_guarantee(self.declaration, len(chosen)) if chosen else None
-            clear = kept_of(chosen, kept)
-            return self._send(guarantee, len(chosen), asks, size, make, clear, notes["newest"])
+        asks = f"{len(chosen)} readings, one a window, up to window {notes['newest']}"
+        size = len(chosen) * (400 + 8 * len(self.declaration.columns))
+        guarantee = batch_guarantee(self.declaration, len(chosen)) if chosen else None
+        clear = kept_of(chosen, kept)
+        return self._send(guarantee, len(chosen), asks, size, make, clear, notes["newest"])
 
     def warm_up(self) -> None:
         """Load compiled code before anything is charged."""
