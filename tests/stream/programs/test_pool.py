@@ -92,6 +92,7 @@ def test_each_counter_has_an_anchor(folder: Path) -> None:
         ("counter-1", {"peers": {}}, "peers"),
         ("owner", {"sensors": ["room-0"]}, "sensors"),
         ("owner", {"anchor": "owner.anchor"}, "anchor"),
+        ("owner", {"broker": {"certificate": "client.crt"}}, "broker.certificate"),
     ],
 )
 def test_a_file_that_gives_a_party_too_much_or_too_little_is_refused(

@@ -103,8 +103,12 @@ class PartyFile(Value):
         """What the others call this party."""
         return f"sensor/{self.name}" if self.party == "sensor" else self.party
 
-    def check_user(self) -> None:
-        """Refuse another party's user of the broker."""
+    def check_broker(self) -> None:
+        """Refuse half a certificate, and another party's user of the broker."""
+        if (self.broker.certificate is None) != (self.broker.certificate_key is None):
+            raise InputError(
+                "goes with certificate_key", field="broker.certificate", next_step="Give both, or neither."
+            )
         if self.broker.username != self.address:
             raise both_shares(
                 f"{self.address} would connect as {self.broker.username}: each party has a user of its own",
@@ -164,11 +168,7 @@ class PartyConfig(PartyFile):
         asked = asked_by(self.party, self.name, self.keep, active, self.peers)
         expected = peers_of(self.party, active, self.name, asked)
         check_peers(self.peers, expected, self.party)
-        if (self.broker.certificate is None) != (self.broker.certificate_key is None):
-            raise InputError(
-                "goes with certificate_key", field="broker.certificate", next_step="Give both, or neither."
-            )
-        self.check_user()
+        self.check_broker()
 
     def _check_role(self) -> None:
         check_keeping(self.party, self.keep, self.consent)

@@ -121,7 +121,7 @@ class PoolConfig(PartyFile):
         asked = asked_by(self.party, self.name, self.keep, active, self.peers)
         expected = pool_peers_of(self.party, active, servers_of(self.pool), self.name, asked)
         check_peers(self.peers, expected, self.party)
-        self.check_user()
+        self.check_broker()
 
 
 class LoadedPool(LoadedConfig):
