@@ -267,6 +267,19 @@ def test_where_journal_and_anchor_are_lost_a_counter_begins_after_what_has_begun
     assert wrong.returncode == 2
 
 
+def test_a_journal_from_before_there_were_anchors_does_not_say_where_one_begins(pool: Path, run: Run) -> None:
+    config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+    path.unlink()
+    with loaded(pool, "counter-1").make_counter(anchored=False) as counter:
+        counter.journal.execute("DELETE FROM notes WHERE name LIKE 'opened%'")
+    assert "from before anchors. Give the last window" in run("anchor", "--config", config).stderr
+    assert run("anchor", "--config", config, "--after", "0").returncode == 0
+    with loaded(pool, "counter-1").make_counter() as counter:
+        assert counter.floor == 1
+
+
 def test_an_anchor_never_begins_after_a_window_that_has_not_begun(pool: Path, run: Run) -> None:
     config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
     path.unlink()

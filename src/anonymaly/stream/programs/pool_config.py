@@ -241,7 +241,7 @@ class LoadedPool(LoadedConfig):
             opened = counter.opened
         if after is None and opened == Opened():
             raise InputError(
-                "is needed: the journal opened no sum, or is not the one that did",
+                "is needed: the journal knows of no opened sum, is another one, or from before anchors",
                 field="after",
                 next_step="Give the last window that has begun; -1 if no sum can have been opened.",
             )
