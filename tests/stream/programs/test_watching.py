@@ -314,6 +314,7 @@ def test_an_address_that_sends_elsewhere_or_says_what_is_no_answer_was_not_told(
         (Hooks(address="https://"), "is no address"),
         (Hooks(address="https://[::1/x"), "is no address"),
         (Hooks(address="https://hooks.example:x/"), "is no address"),
+        (Hooks(address="https://hooks..example/"), "is no address"),
         (Hooks(address="https://hooks.example/a b"), "is no address"),
         (Hooks(address="https://hooks.example/\u00e9"), "is no address"),
         (Hooks(address="https://me:secret@hooks.example/"), "give no user or password"),
@@ -324,6 +325,19 @@ def test_an_address_that_sends_elsewhere_or_says_what_is_no_answer_was_not_told(
 def test_a_hook_that_cannot_work_or_tells_others_is_refused(hooks: Hooks, words: str) -> None:
     with pytest.raises(InputError, match=words):
         hooks.check()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://hooks.example",
+        "HTTPS://b\u00fccher.example:8443/x?y=%20#z",
+        "http://[::1]:80/",
+        "http://LOCALHOST/",
+    ],
+)
+def test_addresses_that_something_can_be_posted_to_are_taken(address: str) -> None:
+    Hooks(address=address).check()
 
 
 def test_metrics_are_served_to_this_machine() -> None:

@@ -124,7 +124,8 @@ def _split(address: str) -> SplitResult:
     """Return the parts of an address to which something can be posted as it stands."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # which is not looked at before
+        # What is not looked at before somebody connects.
+        _ = parts.port, (parts.hostname or "").encode("idna")
         asked = parts.path + parts.query
         is_plain = asked.isascii() and asked.isprintable() and " " not in asked and "@" not in parts.netloc
         if is_plain and parts.scheme in ("https", "http") and parts.hostname:
