@@ -107,7 +107,8 @@ class OpenedAnchor:
             raise LedgerError(
                 f"the anchor cannot be written: {self._path} ({type(error).__name__}); no sum leaves",
                 field="anchor",
-                next_step="Make its directory writable and start again, with the same journal.",
+                next_step="Make room on its disk, or its directory writable, and start again, with the same "
+                "journal.",
             ) from None
         self.opened = opened
 
