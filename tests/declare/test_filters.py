@@ -82,6 +82,24 @@ def test_any_row_of_words_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "\u0446\u0435\u043d\u0430",
+        "\u0915\u0940\u092e\u0924_2",
+        "\u05e2\u05b8\u05de\u05b8\u05dc",
+        "pre\u0301cio",
+        "\uff41\uff4e\uff44",
+        "x\u0663",
+    ],
+)  # Cyrillic, Hindi, Hebrew with vowels, an accent of its own, `and` in wide letters, a digit
+def test_names_in_any_script_are_written_as_they_are(name: str) -> None:
+    columns = {name: Interval(0, 10)}
+    tree = parse(f"{name}>=3 and {name} < 5", columns)
+    assert str(tree) == f"`{name}` >= 3 and `{name}` < 5"
+    assert parse(str(tree), columns) == tree
+
+
+@pytest.mark.parametrize(
     ("text", "canonical"),
     [
         ("18<=age and not consent", "age >= 18 and not consent"),
@@ -160,6 +178,8 @@ def test_ways_of_writing_the_same_have_one_text(text: str, canonical: str) -> No
         ("age > 0x10", "cannot read '0'"),
         ("age > \u0663", "cannot read"),
         ("\u0430ge > 1", "no declared column '\u0430ge'"),  # a Cyrillic letter
+        ("age\u0301 > 1", "no declared column 'age\u0301'"),  # an accent
+        ("age > 5\u0301", "cannot read '\u0301'"),
         ("age > 1; DROP TABLE source", r"cannot read ';' \(character 8\)"),
         ("age > 1 -- comment", "cannot read '-'"),
         ("age > 1 union select 1", "did not expect 'union'"),

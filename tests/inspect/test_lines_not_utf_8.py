@@ -6,12 +6,14 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import anonymaly as am
+from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError, SchemaError
 
-COLUMNS = {"job": am.Categories(["Köchin", "Arzt"]), "pay": am.Interval(0, 100)}
+COLUMNS: dict[str, Domain] = {"job": am.Categories(["Köchin", "Arzt"]), "pay": am.Interval(0, 100)}
 LINES = ["job,pay", *["Köchin,10", "Arzt,20", "Köchin,30"] * 50]
 
 
@@ -22,6 +24,20 @@ def written(
     content = "\n".join([*lines, ""]).encode(encoding)
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     return path
+
+
+@pytest.mark.parametrize("line_break", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("name", ["staff.csv", "staff.csv.gz", "staff.csv.zst"])
+def test_lines_are_counted_whatever_ends_them(tmp_path: Path, name: str, line_break: bytes) -> None:
+    content = written(tmp_path).read_bytes().replace(b"\n", line_break)
+    path = tmp_path / name
+    if path.suffix == ".zst":
+        with pa.output_stream(path, compression="zstd") as packed:
+            packed.write(content)
+    else:
+        path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    staff = am.Dataset(path, name="staff", columns=COLUMNS)
+    assert (staff.table.count().execute(), staff.lines_not_utf_8()) == (50, 100)
 
 
 @pytest.mark.parametrize("name", ["staff.csv", "staff.csv.gz"])

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import anonymaly as am
 from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError
+from anonymaly.finding.own_records import OwnRecords
 
 COLUMNS: dict[str, Domain] = {
     "pay": am.Interval(0, 9000, read=am.Reading(decimal=",", thousands=".")),
@@ -47,6 +49,23 @@ def test_frames_and_files_are_read_as_the_table_is(
         for table in (staff, curator):
             found = am.read_alike(records, table)
             assert found.to_dict("list") == {"name": ["new"], "pay": [8100.0], "ward": ["Heart"]}
+
+
+@pytest.mark.parametrize(
+    "kind", [pd.DataFrame, pa.table, lambda columns: pd.DataFrame(columns).to_dict("records")]
+)
+def test_whole_numbers_beside_a_null_stay_what_they_are(staff: am.Dataset, kind: Any) -> None:
+    numbers = pd.array([2**53 + 1, None], dtype="Int64")
+    found = am.read_alike(kind({"pay": ["8,50", "9,50"], "number": numbers}), staff)
+    assert found["number"].tolist() == [2**53 + 1, None]
+    judged = OwnRecords.read(found, ["pay"])
+    assert [record["number"] for record in judged.rows([0, 1])] == [2**53 + 1, None]
+
+
+@pytest.mark.parametrize("records", [{"pay": ["1"], "name": ["a", "b"]}, [{"pay": "1"}, {"pay": 1}]])
+def test_records_that_are_no_columns_are_refused(staff: am.Dataset, records: Any) -> None:
+    with pytest.raises(InputError, match="records: has columns of different lengths, or values"):
+        am.read_alike(records, staff)
 
 
 def test_what_cannot_be_read_is_said(staff: am.Dataset) -> None:

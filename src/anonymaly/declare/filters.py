@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -86,6 +87,15 @@ def parse(text: str, columns: Mapping[str, Domain], *, field: str = "where") -> 
     # A question keeps the canonical text and must be able to read it again.
     _refuse_long(str(tree), "has, written out in full,", field)
     return tree
+
+
+def _end_of_word(text: str, end: int) -> int:
+    """Return where a word ends that has begun: the vowels of many scripts are marks, which \\w leaves out."""
+    while end < len(text) and (
+        text[end] == "_" or text[end].isalnum() or unicodedata.category(text[end]).startswith("M")
+    ):
+        end += 1
+    return end
 
 
 def _refuse_long(text: str, has: str, field: str) -> None:
@@ -299,13 +309,16 @@ class _Parser:
         position = 0
         while match := _TOKEN.match(self.text, position):
             kind = str(match.lastgroup)
-            text = match.group(kind)
+            start, end = match.span(kind)
+            if kind == "word":
+                end = _end_of_word(self.text, end)
+            text = self.text[start:end]
             if kind == "quoted":
                 kind, text = "name", text[1:-1]
             elif kind == "word":
                 kind, text = ("word", text.lower()) if text.lower() in _WORDS else ("name", text)
-            tokens.append(_Token(kind, text, match.start(match.lastgroup or 0)))
-            position = match.end()
+            tokens.append(_Token(kind, text, start))
+            position = end
         rest = self.text[position:].strip()
         tokens.append(_Token("end", "", len(self.text)))
         if rest:

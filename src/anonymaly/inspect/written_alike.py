@@ -65,7 +65,8 @@ def read_alike(records: Any, table: Declared) -> pd.DataFrame:
     found, remarks = read_with_remarks(records, declaration, files)
     for remark in remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
-    frame: pd.DataFrame = found.to_pandas()
+    # A whole number stays one beside a null: as a float, an identifier of 17 digits is somebody else's.
+    frame: pd.DataFrame = found.to_pandas(integer_object_nulls=True)
     return frame
 
 
@@ -127,7 +128,18 @@ def _dataset(records: Any, declaration: Declaration, files: Mapping[str, Any]) -
             raise InputError("must have named columns", field="records", next_step=ADVICE)
         names = list(found)
         if isinstance(records, Mapping | list):  # which tables do not come in, but single records do
-            records = pa.table(found)
+            records = _table(found)
     columns: dict[str, Domain] = {name: declaration.columns.get(name, Opaque()) for name in names}
     name = Path(records).stem if isinstance(records, str | Path) else "records"
     return Dataset(records, name=name, columns=columns, **files)
+
+
+def _table(columns: Mapping[str, Any]) -> pa.Table:
+    try:
+        return pa.table(dict(columns))
+    except (pa.ArrowException, TypeError, ValueError):
+        raise InputError(
+            "has columns of different lengths, or values of different types in one",
+            field="records",
+            next_step="Give each record one value for each column, all numbers or all text.",
+        ) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,51 @@ def test_two_programs_cannot_share_an_anchor(tmp_path: Path) -> None:
     with counter(tmp_path, 1), pytest.raises(LedgerError, match="is in use"):
         counter(tmp_path, 1, journal="standby")
     counter(tmp_path, 1, journal="standby").close()
+
+
+def test_a_forked_child_that_lets_go_of_it_leaves_it_to_its_parent(tmp_path: Path) -> None:
+    path = anchor_of(tmp_path)
+    with contextlib.closing(OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)) as anchor:
+        child = os.fork()
+        if child == 0:
+            try:
+                anchor.close()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        with pytest.raises(LedgerError, match="is in use"):
+            OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)
+
+
+def test_what_another_program_wrote_until_it_let_go_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, first = anchor_of(tmp_path), Opened().then(0, b"sum")
+    other = OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)
+    hold = OpenedAnchor._hold
+
+    def hold_after_the_other(anchor: OpenedAnchor) -> None:
+        other.advance(first)
+        other.close()
+        hold(anchor)
+
+    monkeypatch.setattr(OpenedAnchor, "_hold", hold_after_the_other)
+    with contextlib.closing(OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)) as anchor:
+        assert anchor.opened == first
+
+
+def test_what_is_no_place_of_an_anchor_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    loop, full = tmp_path / "loop", Path("/proc/anchor")
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match="is no place of a file"):
+        OpenedAnchor.begin(loop, COUNTERS[0], NOISY.pool, KEY, Opened())
+    if full.parent.is_dir():  # where nobody makes files
+        with pytest.raises(InputError, match="cannot be made"):
+            OpenedAnchor.begin(full, COUNTERS[0], NOISY.pool, KEY, Opened())
+    path = anchor_of(tmp_path)
+    path.with_name(f"{path.name}.lock").symlink_to(path)
+    with pytest.raises(LedgerError, match="cannot be locked"):
+        OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)
 
 
 def test_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path: Path) -> None:

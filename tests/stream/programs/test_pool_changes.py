@@ -10,13 +10,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import numpy as np
 import pytest
 import yaml
 
 from anonymaly.errors import InputError
 from anonymaly.ledger import Ledger
 from anonymaly.stream import CountingDeclaration, CountingSensor, LocalTransport, Party, PoolOwner
-from anonymaly.stream.counting.messages import COUNTERS
+from anonymaly.stream.counting.messages import COUNTERS, Opening
 from anonymaly.stream.programs import changes
 from anonymaly.stream.programs.mosquitto import AccessList
 from anonymaly.stream.programs.pool_setup import pool_facts, set_up_pool
@@ -264,6 +265,41 @@ def test_where_journal_and_anchor_are_lost_a_counter_begins_after_what_has_begun
         assert counter.floor == 4
     wrong = run("anchor", "--config", str(pool / "owner" / CONFIG))
     assert wrong.returncode == 2
+
+
+def test_a_journal_from_before_there_were_anchors_does_not_say_where_one_begins(pool: Path, run: Run) -> None:
+    config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+    path.unlink()
+    with loaded(pool, "counter-1").make_counter(anchored=False) as counter:
+        counter.journal.execute("DELETE FROM notes WHERE name LIKE 'opened%'")
+    assert "from before anchors. Give the last window" in run("anchor", "--config", config).stderr
+    assert run("anchor", "--config", config, "--after", "0").returncode == 0
+    with loaded(pool, "counter-1").make_counter() as counter:
+        assert counter.floor == 1
+
+
+def test_an_anchor_never_begins_after_a_window_that_has_not_begun(pool: Path, run: Run) -> None:
+    config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
+    path.unlink()
+    for ahead in (10**8, 2**53, 10**400):
+        assert "must have begun" in run("anchor", "--config", config, "--after", str(ahead)).stderr
+    assert not path.exists()
+
+
+def test_a_journal_that_is_not_trusted_is_not_trusted_about_the_last_window(pool: Path, run: Run) -> None:
+    config, path = str(pool / "counter-1" / CONFIG), pool / "counter-1" / "counter.anchor"
+    with opened(pool, *ROOMS) as parties:
+        parties.read(0, *ROOMS)
+    path.unlink()
+    with loaded(pool, "counter-1").make_counter(anchored=False) as counter:
+        opening = Opening(counter.declaration.pool, 0, 0, bytes(32), np.zeros(counter.declaration.cells, int))
+        with counter.journal.transaction():
+            counter.journal.keep(opening)  # of a copy that opened the window by itself
+    run("anchor", "--config", config, "--after", "0")
+    with loaded(pool, "counter-1").make_counter() as counter:
+        assert counter.resume() == []
 
 
 def test_the_commands_work_on_the_folder_of_a_pool(pool: Path, run: Run) -> None:

@@ -237,29 +237,73 @@ def test_what_could_not_be_told_is_tried_again_a_few_times(
     assert "try 3 of 3 to tell of a fault failed (CalledProcessError)" in caplog.text
 
 
-def test_a_fault_is_posted(owner: Owner) -> None:
-    posted: list[dict[str, Any]] = []
+class Posts(BaseHTTPRequestHandler):
+    """Keeps what it gets, and sends whoever asks for /elsewhere there."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
+    got: list[tuple[str, Any]]
 
-        def log_message(self, *_: object) -> None: ...
+    def do_POST(self) -> None:
+        self.got.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+        if self.path == "/garbage":
+            self.wfile.write(b"garbage\r\n\r\n")
+            return
+        self.send_response(302 if self.path == "/elsewhere" else 204)
+        self.send_header("Location", "/here")
+        self.end_headers()
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    def do_GET(self) -> None:
+        self.got.append((self.path, None))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def posts() -> Iterator[HTTPServer]:
+    Posts.got = []
+    server = HTTPServer(("127.0.0.1", 0), Posts)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        hooks = Hooks(address=f"http://127.0.0.1:{server.server_port}/faults")
-        hooks.check()
-        tell(Telling(hooks, owner.journal, {"verdict": 0}), [verdict(0, 3)], until="1")
+        yield server
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
-    assert [event["look_at"] for event in posted] == [[0, 1, 2]]
+
+
+def test_a_fault_is_posted(owner: Owner, posts: HTTPServer) -> None:
+    hooks = Hooks(address=f"http://127.0.0.1:{posts.server_port}/faults")
+    hooks.check()
+    tell(Telling(hooks, owner.journal, {"verdict": 0}), [verdict(0, 3)], until="1")
+    assert [event["look_at"] for _, event in Posts.got] == [[0, 1, 2]]
+
+
+def test_what_is_for_this_machine_goes_through_no_proxy(
+    owner: Owner, posts: HTTPServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hooks_module, "PAUSE", 0.0)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{posts.server_port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with reserved_port() as port:  # where nobody listens
+        hooks = Hooks(address=f"http://127.0.0.1:{port}/faults")
+        hooks.check()
+        tell(Telling(hooks, owner.journal, {"verdict": 0}), [verdict(0, 3)], until="1")
+    assert Posts.got == []
+    assert "to tell of a fault failed (URLError)" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/elsewhere", "/garbage"])
+def test_an_address_that_sends_elsewhere_or_says_what_is_no_answer_was_not_told(
+    owner: Owner, posts: HTTPServer, path: str, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(hooks_module, "PAUSE", 0.0)
+    hooks = Hooks(address=f"http://127.0.0.1:{posts.server_port}{path}")
+    tell(Telling(hooks, owner.journal, {"verdict": 0}), [verdict(0, 1)], until="1")
+    assert [where for where, _ in Posts.got] == [path] * 3
+    assert "try 3 of 3 to tell of a fault failed" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -268,12 +312,32 @@ def test_a_fault_is_posted(owner: Owner) -> None:
         (Hooks(Path("nowhere")), "is no file"),
         (Hooks(address="file:///etc/passwd"), "is no address"),
         (Hooks(address="https://"), "is no address"),
+        (Hooks(address="https://[::1/x"), "is no address"),
+        (Hooks(address="https://hooks.example:x/"), "is no address"),
+        (Hooks(address="https://hooks..example/"), "is no address"),
+        (Hooks(address="https://hooks.example/a b"), "is no address"),
+        (Hooks(address="https://hooks.example/\u00e9"), "is no address"),
+        (Hooks(address="https://me:secret@hooks.example/"), "give no user or password"),
+        (Hooks(address="http://127.0.0.1@hooks.example/"), "is no address"),
         (Hooks(address="http://hooks.example/x"), "tell hooks.example which sensors are faults"),
     ],
 )
 def test_a_hook_that_cannot_work_or_tells_others_is_refused(hooks: Hooks, words: str) -> None:
     with pytest.raises(InputError, match=words):
         hooks.check()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://hooks.example",
+        "HTTPS://b\u00fccher.example:8443/x?y=%20#z",
+        "http://[::1]:80/",
+        "http://LOCALHOST/",
+    ],
+)
+def test_addresses_that_something_can_be_posted_to_are_taken(address: str) -> None:
+    Hooks(address=address).check()
 
 
 def test_metrics_are_served_to_this_machine() -> None:

@@ -50,13 +50,19 @@ class OpenedAnchor:
     """
 
     def __init__(self, path: str | Path, counter: str, pool: str, check_key: bytes) -> None:
-        self._path = Path(path).resolve()  # a link stays one: what it leads to is written
+        self._path = _place_of(path)
         self._prefix = f".{self._path.name}.new."  # of the names of files that are being written
         self._of = _owner_of(counter, pool, check_key)
         self._lock = -1
+        self._process = os.getpid()
         self.opened = self._read()
         """What it holds."""
         self._hold()
+        try:
+            self.opened = self._read()  # anew: whoever had it until now may have written it
+        except LedgerError:
+            self.close()
+            raise
         sweep_partial(self._path.parent, prefix=self._prefix)
 
     @staticmethod
@@ -68,16 +74,23 @@ class OpenedAnchor:
     @classmethod
     def begin(cls, path: str | Path, counter: str, pool: str, check_key: bytes, opened: Opened) -> None:
         """Make the file; one that is there is left alone, and refused."""
-        place = Path(path).resolve()
+        place = _place_of(path)
         if place.exists() or not place.parent.is_dir():
             raise InputError(
                 f"must be a new file in an existing directory, got {place}",
                 field="anchor",
                 next_step="Give a file on another disk than the journal's; an anchor that is there is kept.",
             )
-        with PartialFile(place.parent) as partial:
-            partial.file.write(cls.text(counter, pool, check_key, opened))
-            partial.appear(place)
+        try:
+            with PartialFile(place.parent) as partial:
+                partial.file.write(cls.text(counter, pool, check_key, opened))
+                partial.appear(place)
+        except OSError as error:
+            raise InputError(
+                f"cannot be made: {place} ({type(error).__name__})",
+                field="anchor",
+                next_step="Give a file in a directory that the counter may write to.",
+            ) from None
 
     def advance(self, opened: Opened) -> None:
         """Write durably what was opened, before any of it leaves."""
@@ -94,14 +107,16 @@ class OpenedAnchor:
             raise LedgerError(
                 f"the anchor cannot be written: {self._path} ({type(error).__name__}); no sum leaves",
                 field="anchor",
-                next_step="Make its directory writable and start again, with the same journal.",
+                next_step="Make room on its disk, or its directory writable, and start again, with the same "
+                "journal.",
             ) from None
         self.opened = opened
 
     def close(self) -> None:
         """Let another program have it."""
         if self._lock >= 0:
-            unlock(self._lock)
+            if self._process == os.getpid():  # a forked child shares the lock, which is its parent's
+                unlock(self._lock)
             os.close(self._lock)
             self._lock = -1
 
@@ -115,10 +130,15 @@ class OpenedAnchor:
             with suppress(OSError):
                 os.close(self._lock)
             self._lock = -1
+            used = isinstance(error, BlockingIOError)
             raise LedgerError(
-                f"is in use, or cannot be locked: {self._path} ({type(error).__name__})",
+                f"is in use: {self._path}"
+                if used
+                else f"cannot be locked: {self._path} ({type(error).__name__})",
                 field="anchor",
-                next_step="An anchor is one counter's: stop the other program that has it.",
+                next_step="An anchor is one counter's: stop the other program that has it."
+                if used
+                else f"See whether the counter may write to {place.name} beside it, and the disk has locks.",
             ) from None
 
     def _read(self) -> Opened:
@@ -145,6 +165,16 @@ class OpenedAnchor:
         if not _is_plausible(found):
             raise _unusable(f"cannot be understood: {self._path}")
         return found
+
+
+def _place_of(path: str | Path) -> Path:
+    """Return where an anchor is: a link stays one, and what it leads to is written."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise InputError(
+            f"is no place of a file: {str(path)!r}", field="anchor", next_step="Give the path of a file."
+        ) from None
 
 
 def _owner_of(counter: str, pool: str, check_key: bytes) -> dict[str, Any]:

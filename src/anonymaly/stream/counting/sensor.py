@@ -97,7 +97,7 @@ class CountingSensor(TimedSensor[CountingDeclaration]):
         self._withdraw_what_nobody_takes()
 
     def send_nothing(self, times: Iterable[Moment] | None = None) -> list[Outgoing]:
-        """Contribute without a reading, so that nobody learns that there was none; costs as much as one."""
+        """Contribute without a reading, which neither server sees by itself; costs as much as one."""
         self._journal.refuse_in_child()
         moments = [time.time()] if times is None else list(times)
         windows = self._windows(moments, len(moments))

@@ -8,14 +8,15 @@ Those from before there was a hook are left out. No shell is involved: what is t
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import logging
 import subprocess
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from anonymaly.errors import InputError
 from anonymaly.stream.programs.setup import is_local
@@ -25,6 +26,14 @@ from anonymaly.stream.protocol.journal import Journal
 logger = logging.getLogger("anonymaly.stream")
 LONGEST = 30.0  # seconds for a program or an address
 TRIES, PAUSE = 3, 5.0  # and seconds between them
+NOT_TOLD = (OSError, http.client.HTTPException, subprocess.SubprocessError)  # what telling may fail by
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Follows nobody elsewhere: the event would stay behind, and the new address was not checked."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Leave the answer what it is, which is a failure."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,8 @@ class Hooks:
             raise InputError(f"{self.program} is no file", field="on-fault", next_step="Give a program.")
         if self.address is None:
             return
-        parts = urlsplit(self.address)
-        if parts.scheme not in ("https", "http") or not parts.hostname:
-            raise InputError("is no address", field="webhook", next_step="Begin it with https://.")
-        if parts.scheme == "http" and not is_local(parts.hostname):
+        parts = _split(self.address)
+        if parts.scheme == "http" and not is_local(parts.hostname or ""):
             raise InputError(
                 f"would tell {parts.hostname} which sensors are faults where anybody on the way can read it",
                 field="webhook",
@@ -56,7 +63,7 @@ class Hooks:
         return self.program is not None or self.address is not None
 
     def tell(self, event: Event) -> None:
-        """Tell of one event, or raise an OSError or a SubprocessError."""
+        """Tell of one event, or raise one of `NOT_TOLD`."""
         body = json.dumps(event).encode()
         if self.program is not None:
             subprocess.run(  # noqa: S603  (the owner's own program, without a shell)
@@ -66,7 +73,10 @@ class Hooks:
             request = urllib.request.Request(  # noqa: S310  (checked above)
                 self.address, body, {"Content-Type": "application/json"}
             )
-            with urllib.request.urlopen(request, timeout=LONGEST):  # noqa: S310
+            # A proxy would read what goes to this machine in clear; through it https is a tunnel.
+            proxies: dict[str, str] | None = None if urlsplit(self.address).scheme == "https" else {}
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _StayHere)
+            with opener.open(request, timeout=LONGEST):
                 pass
 
 
@@ -102,12 +112,32 @@ class Telling:
         for tries in range(1, TRIES + 1):
             try:
                 await asyncio.to_thread(self._hooks.tell, event)
-            except (OSError, urllib.error.URLError, subprocess.SubprocessError) as problem:
+            except NOT_TOLD as problem:
                 name = type(problem).__name__
                 logger.warning("owner: try %d of %d to tell of a fault failed (%s)", tries, TRIES, name)
                 await asyncio.sleep(PAUSE)
             else:
                 return
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address to which something can be posted as it stands."""
+    try:
+        parts = urlsplit(address)
+        # What is not looked at before somebody connects.
+        _ = parts.port, (parts.hostname or "").encode("idna")
+        asked = parts.path + parts.query
+        is_plain = asked.isascii() and asked.isprintable() and " " not in asked and "@" not in parts.netloc
+        if is_plain and parts.scheme in ("https", "http") and parts.hostname:
+            return parts
+    except ValueError:
+        pass
+    raise InputError(
+        "is no address that can be posted to",
+        field="webhook",
+        next_step="Begin it with https://, write other letters, and spaces, as %C3%A9, and give no user or "
+        "password: a program can send them, --on-fault.",
+    )
 
 
 def _note(kind: str) -> str:

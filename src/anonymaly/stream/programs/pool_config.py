@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -41,6 +42,7 @@ from anonymaly.stream.protocol.pooled.detector import PooledDetector
 from anonymaly.stream.protocol.pooled.owner import PooledOwner
 from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.sensor import Sensor
+from anonymaly.stream.protocol.windows import LAST_WINDOW
 
 PoolRole = Literal["sensor", "counter-1", "counter-2", "detector", "corrector", "owner"]
 CORRECTION_SERVERS = ("corrector", "detector")
@@ -194,18 +196,28 @@ class LoadedPool(LoadedConfig):
             raise InputError(
                 "is not in the file", field="anchor", next_step="Write, say, anchor: counter.anchor into it."
             )
+        # Windows that are passed over never come back: not for a number that was mistyped.
+        if after is not None and after >= 0 and not self._has_begun(after):
+            raise InputError(
+                f"must have begun, and window {after} has not by this machine's clock",
+                field="after",
+                next_step="Give the last window that has begun, as the verdicts or a sensor's times say it.",
+            )
         with self.make_counter(anchored=False) as counter:
             opened = counter.opened
         if after is None and opened == Opened():
             raise InputError(
-                "is needed: the journal opened no sum, or is not the one that did",
+                "is needed: the journal knows of no opened sum, is another one, or from before anchors",
                 field="after",
                 next_step="Give the last window that has begun; -1 if no sum can have been opened.",
             )
-        if after is not None and after > opened.window:
+        if after is not None and after >= opened.window:  # the journal is not trusted about it, either
             opened = Opened(after)
         OpenedAnchor.begin(self.anchor, self.config.party, self.counted.pool, self._check_key, opened)
         return opened
+
+    def _has_begun(self, window: int) -> bool:
+        return window <= LAST_WINDOW and self.counted.windows.begins(window) <= time.time()
 
     @property
     def _check_key(self) -> bytes:
