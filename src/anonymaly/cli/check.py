@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -14,7 +15,8 @@ from anonymaly.ask.secret import AccountSecret, SecretFile, newest_check
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_made, why_not_written
-from anonymaly.declare.dataset import Dataset
+from anonymaly.core.suggestions import guess, listed
+from anonymaly.declare.dataset import ColumnCheck, Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.declare.rules import Policy
@@ -73,12 +75,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             }
         )
     else:
-        table = Table(box=None, pad_edge=False)
-        for title in ("column", "declared", "in the table", ""):
-            table.add_column(title)
-        for line in lines:
-            table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
-        out.print(table)
+        _show_columns(dataset, lines)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
         for name, origin in others.items():
             say(f"question {name}: {origin}")
@@ -102,6 +99,31 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         say(f"{wrong} to correct" if wrong else READY.format(look=_look(manifest)))
     if wrong:
         raise typer.Exit(2)
+
+
+def _show_columns(dataset: Dataset, lines: Sequence[ColumnCheck]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for title in ("column", "declared", "in the table", ""):
+        table.add_column(title)
+    for line in lines:
+        table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
+    out.print(table)
+    for said in _lost(dataset, lines):
+        say(said)
+
+
+def _lost(dataset: Dataset, lines: Sequence[ColumnCheck]) -> Iterator[str]:
+    """Say what the columns may be called that are declared and not in the table."""
+    lost = [line.column for line in lines if line.found is None]
+    if not lost:
+        return
+    others = dataset.undeclared()
+    for name in lost:
+        if found := guess(name, others):
+            yield f"{name}: {found[:1].lower()}{found[1:].strip()}"
+    yield f"in the table and not declared: {listed(others)}"
+    if len(others) == 1 and len(lines) > 1:
+        yield "the table has one column only: is it parted by another sign? file: {delimiter: …} says which"
 
 
 def _others(declared: Manifest, folder: Path) -> list[str]:
