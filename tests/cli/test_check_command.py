@@ -30,3 +30,21 @@ def test_a_table_that_fits_lists_no_other_columns(run: Run) -> None:
     checked = run("check", "patients.yaml")
     assert checked.returncode == 0
     assert "not declared" not in checked.stdout
+
+
+def test_answers_whose_ledger_is_gone_are_warned_of(run: Run, folder: Path) -> None:
+    assert run("count", "patients.yaml", "--epsilon", "0.5").returncode == 0
+    assert "warning" not in run("check", "patients.yaml").stdout
+    for path in folder.glob("patients.ledger*"):
+        if path.is_file():
+            path.unlink()
+    checked = run("check", "patients.yaml")
+    assert "warning: patients.ledger.answers holds answers" in checked.stdout
+    assert "Restore patients.ledger" in checked.stdout
+
+
+def test_a_store_that_is_named_may_hold_answers_of_other_ledgers(run: Run, folder: Path) -> None:
+    (folder / "patients.yaml").write_text(MANIFEST + "store: answers\nledger: one.ledger\n")
+    assert run("count", "patients.yaml", "--epsilon", "0.5").returncode == 0
+    (folder / "patients.yaml").write_text(MANIFEST + "store: answers\nledger: two.ledger\n")
+    assert "warning" not in run("check", "patients.yaml").stdout

@@ -58,6 +58,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         *_trivial_policies(dataset.declaration),
         *filter(None, missing.values()),
         *(text for text, applies in dangers.items() if applies),
+        *(_answers_without_ledger(declared, folder) if account is None else ()),
     ]
     if as_json:
         say_json(
@@ -132,6 +133,19 @@ def _others(declared: Manifest, folder: Path) -> list[str]:
             return [name for name in ledger.accounts() if name != declared.name]
     except LedgerMissing:
         return []
+
+
+def _answers_without_ledger(declared: Manifest, folder: Path) -> Iterator[str]:
+    """Warn of answers beside a ledger that is not there: what they cost would be forgotten by a new one."""
+    location = declared.ledger_location(folder)
+    if "://" in location or declared.store is not None or _others(declared, folder):
+        return  # a store of that name may be shared by several ledgers
+    answers = Path(declared.store_location(folder))
+    if answers.is_dir() and any(any(kept.iterdir()) for kept in answers.iterdir() if kept.is_dir()):
+        yield (
+            f"{answers.name} holds answers, and the ledger that charged them is gone: a new one promises "
+            f"again what was spent. Restore {Path(location).name}; if nobody knows those answers, remove them"
+        )
 
 
 def _look(manifest: str) -> str:
