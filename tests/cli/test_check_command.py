@@ -16,6 +16,7 @@ def test_a_declared_column_that_is_not_in_the_table_comes_with_what_it_may_be_ca
     assert checked.returncode == 2
     assert "wadr: did you mean ward?\nin the table and not declared: ward\n" in checked.stdout
     assert "1 to correct" in checked.stdout
+    assert "delimiter" not in checked.stdout
 
 
 def test_a_file_that_is_parted_by_another_sign_is_noticed_by_its_one_column(run: Run, folder: Path) -> None:

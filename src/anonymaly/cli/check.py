@@ -123,7 +123,7 @@ def _lost(dataset: Dataset, lines: Sequence[ColumnCheck]) -> Iterator[str]:
         if found := guess(name, others):
             yield f"{name}: {found[:1].lower()}{found[1:].strip()}"
     yield f"in the table and not declared: {listed(others)}"
-    if len(others) == 1 and len(lines) > 1:
+    if len(others) == 1 and len(lost) == len(lines) > 1:
         yield "the table has one column only: is it parted by another sign? file: {delimiter: …} says which"
 
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from anonymaly.core.suggestions import guess
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def to_arrow(
             raise SchemaError(
                 "is in the frame twice" if name in names else "is not in the frame",
                 field=f"columns.{name}",
-                next_step=f"{guess(name, names)}Declare the columns that it has.",
+                next_step=f"{guess(name, names)}Declare the columns that it has: {listed(names, name)}.",
             )
     try:
         if library == "pandas":
