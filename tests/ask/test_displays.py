@@ -107,6 +107,9 @@ def test_answers_are_a_list_like_any_other(shown: dict[str, Any]) -> None:
     assert [answer.number for answer in answers] == sorted(answer.number for answer in answers)
     assert answers[-1].question == "count"
     assert len(str(answers).splitlines()) == len(answers)
+    page = answers._repr_html_()
+    assert '<th class="wide">asked</th>' in page, "what is asked is said below, too"
+    assert page.count("<details>") == len(answers)
 
 
 def test_previews_are_counted_and_taken_by_their_place(shown: dict[str, Any]) -> None:

@@ -108,6 +108,8 @@ def test_an_unknown_field_is_refused_by_name() -> None:
 def test_a_missing_field_is_named_and_so_are_the_others_that_are_wrong() -> None:
     with pytest.raises(InputError, match=r"number: is required \(also wrong: name\)"):
         Example(name=5)
+    with pytest.raises(InputError, match=r"colour: is not a field of Example \(also missing: number\)"):
+        Example(colour="red")
 
 
 def test_assignment_and_deletion_are_refused() -> None:

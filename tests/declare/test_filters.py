@@ -295,3 +295,20 @@ def test_literals_take_the_type_of_their_column() -> None:
     assert tree == Comparison("seen", "==", datetime(2024, 2, 29, 12, 30))
     assert type(parse("code == 1.0", SIMPLE).literal) is int  # type: ignore[attr-defined]
     assert parse(f"`and` == {2**52 + 1}", COLUMNS) == Comparison("and", "==", 2**52 + 1)
+
+
+def test_a_name_that_only_backquotes_can_hold_is_written_out_where_they_are_missing() -> None:
+    columns = {"Glucose (mg/dl)": Interval(0, 300), "age": Interval(0, 120)}
+    for text in ("Glucose (mg/dl) > 5", "age > 3 and Glucose (mg/dl) > 5"):
+        with pytest.raises(ExpressionError, match=r"Write `Glucose \(mg/dl\)`, in backquotes\. "):
+            parse(text, columns)
+    with pytest.raises(ExpressionError) as refused:
+        parse("`Glucose (mg/dl)` > 'x'", columns)
+    assert "backquotes" not in str(refused.value)
+
+
+def test_dates_and_flags_that_are_written_in_other_ways_come_with_how_they_are_written() -> None:
+    with pytest.raises(ExpressionError, match=r"Dates stand in quotes, as in seen >= '2026-01-31'\."):
+        parse("seen > 2020-01-01", SIMPLE)
+    with pytest.raises(ExpressionError, match=r"Write consent, or not consent\."):
+        parse("consent == 'yes'", SIMPLE)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import anonymaly as am
-from anonymaly.engine.frames import columns_of, values_of
+from anonymaly.engine.frames import columns_of, no_frame, values_of
 from anonymaly.errors import InputError
 from anonymaly.questions.score.space import read_numbers
 
@@ -61,6 +61,21 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "twice as text": (pandas.DataFrame([[1, 2]], columns=[1, "1"]), "names a column twice"),
     "twice in Arrow": (pa.table([[1], [2]], names=["age", "age"]), "names a column twice"),
 }
+
+
+@pytest.mark.parametrize("record", [{"age": 3}, {"age": "30"}], ids=repr)
+def test_a_single_record_is_asked_for_in_a_list(record: Any) -> None:
+    with pytest.raises(InputError, match=r"Put a single record into a list, as in \[\{"):
+        columns_of(record, field="people")
+    with pytest.raises(InputError, match="a mapping of columns to lists of values"):
+        columns_of({"age": 3, "ward": ["A"]}, field="people")
+
+
+def test_what_has_no_columns_is_refused_by_what_it_is() -> None:
+    assert "has no records" in str(no_frame([], field="records"))
+    row = pandas.DataFrame({"age": [1]}).iloc[0]
+    assert "got Series. Put a single record into a list" in str(no_frame(row, field="records"))
+    assert "got ndarray. Give a data frame" in str(no_frame(np.ones((2, 2)), field="records"))
 
 
 @pytest.mark.parametrize(("data", "problem"), FAULTS.values(), ids=FAULTS)

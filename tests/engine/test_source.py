@@ -298,6 +298,8 @@ def test_a_frame_with_a_column_twice_or_without_one_is_refused() -> None:
     ):
         with pytest.raises(SchemaError, match=r"columns\.age: is not in the frame"):
             Dataset(frame, name="x", columns=AGE)
+    with pytest.raises(SchemaError, match=r"is not in the frame\. Did you mean Age\?"):
+        Dataset(pd.DataFrame({"Age": [1]}), name="x", columns=AGE)
 
 
 def test_a_lazy_frame_that_fails_is_refused_without_its_values() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import anonymaly as am
+from anonymaly.declare.domain import Domain
 from anonymaly.errors import InputError, Refused
 from anonymaly.questions.explain.everyone.inspect import best_group
 from anonymaly.questions.score.inspect import exact_model
@@ -95,6 +96,30 @@ def test_a_curator_is_no_dataset_and_a_table_of_labels_has_no_odd_number(dataset
         am.inspect.odd(dataset, columns=["job"])
     with pytest.raises(InputError, match="top"):
         am.inspect.odd(dataset, top=0)
+
+
+def test_rows_outside_the_bounds_are_counted_as_they_may_rank_low() -> None:
+    rows = _rows().assign(seen=pd.Timestamp("2024-05-01"))
+    rows.loc[3, "pay"] = -5.0
+    rows.loc[4, "pay"] = 100_000.0
+    rows.loc[3, "seen"] = pd.Timestamp("1924-05-01")
+    columns: dict[str, Domain] = {
+        "pay": am.Interval(0, 1000),
+        "seen": am.Timestamps("2024-01-01", "2024-12-31"),
+    }
+    found = am.inspect.odd(am.Dataset(rows, name="staff", columns=columns), top=1)
+    assert [note.partition(" are ")[0] for note in found.notes] == [
+        "pay: 2 of 602 rows",
+        "seen: 1 of 602 rows",
+    ]
+    assert "note: pay: 2 of 602 rows are outside the declared bounds" in str(found)
+    assert "anonymaly inspect columns" in found._repr_html_()
+    assert found.to_dict()["notes"] == list(found.notes)
+    assert am.inspect.odd(am.Dataset(rows, name="staff", columns=columns), columns=["pay"]).notes[1:] == ()
+
+
+def test_rows_within_the_bounds_need_no_note(dataset: am.Dataset) -> None:
+    assert am.inspect.odd(dataset, top=1).notes == ()
 
 
 def test_a_column_without_declared_bounds_has_those_of_the_rows() -> None:

@@ -74,6 +74,22 @@ def test_what_cannot_be_read_is_said(staff: am.Dataset) -> None:
     assert found["pay"].isna().all()
 
 
+def test_what_is_written_there_is_shown_to_whoever_gave_it(staff: am.Dataset) -> None:
+    with pytest.warns(UserWarning, match=r"the records, ward: 1 of 2 rows .*; written there: 'Foot' \(1\)"):
+        am.read_alike(pd.DataFrame({"pay": ["1", "2"], "ward": ["Foot", "eye"]}), staff)
+
+
+def test_texts_in_a_column_without_a_reading_are_refused_under_their_column() -> None:
+    columns: dict[str, Domain] = {
+        "pay": am.Interval(0, 9000),
+        "at": am.Timestamps("2024-01-01", "2025-01-01"),
+    }
+    table = pd.DataFrame({"pay": [1.0], "at": pd.to_datetime(["2024-05-01"])})
+    staff = am.Dataset(table, name="staff", columns=columns)
+    with pytest.raises(InputError, match=r"records\.at: holds string, which .*pandas\.to_datetime"):
+        am.read_alike([{"pay": 3.0, "at": "2024-05-01"}], staff)
+
+
 def test_what_is_read_as_the_declared_other_value_is_no_unknown_label(tmp_path: Path) -> None:
     ward = am.Categories(["Heart", "Eye"], other="elsewhere", read=am.Reading(trim=True))
     people = pd.DataFrame({"pay": range(100), "ward": ["Heart", "Foot"] * 50})
@@ -108,7 +124,9 @@ def test_find_says_how_such_records_are_read_and_takes_them_then(curator: am.Cur
     with pytest.raises(InputError, match=r"pay: must hold numbers.*am\.read_alike"):
         am.find(curator, NEW, epsilon=1)
     plan = am.find(curator, NEW.assign(pay=8100), epsilon=1, explain=0, preview=True)
-    assert plan.notes[0].startswith("ward: 1 of 1 record has a label that is not declared. Records")
+    assert plan.notes[0].startswith(
+        "ward: 1 of 1 record has a label that is not declared, and counts as other (row 1). If they"
+    )
     assert curator.spent == 0
     found = am.find(curator, NEW.assign(pay=8100), epsilon=1, explain=0)
     assert f"note: {plan.notes[0]}" in str(found)

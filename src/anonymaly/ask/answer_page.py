@@ -77,6 +77,8 @@ def answers_html(answers: Sequence[Answer]) -> str:
     )
     return fragment(
         heading(many, 3),
-        cells(["no.", "question", "asked", "answer", "ε"], rows, numbers=(0, 4)),
+        cells(
+            ["no.", "question", "asked", "answer", "ε"], rows, numbers=(0, 4), wide=(2,)
+        ),  # said below, too
         each,
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -14,7 +15,8 @@ from anonymaly.ask.secret import AccountSecret, SecretFile, newest_check
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_made, why_not_written
-from anonymaly.declare.dataset import Dataset
+from anonymaly.core.suggestions import guess, listed
+from anonymaly.declare.dataset import ColumnCheck, Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.manifest import Manifest
 from anonymaly.declare.rules import Policy
@@ -56,6 +58,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         *_trivial_policies(dataset.declaration),
         *filter(None, missing.values()),
         *(text for text, applies in dangers.items() if applies),
+        *(_answers_without_ledger(declared, folder) if account is None else ()),
     ]
     if as_json:
         say_json(
@@ -73,12 +76,7 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
             }
         )
     else:
-        table = Table(box=None, pad_edge=False)
-        for title in ("column", "declared", "in the table", ""):
-            table.add_column(title)
-        for line in lines:
-            table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
-        out.print(table)
+        _show_columns(dataset, lines)
         say(f"rules: {'any' if dataset.declaration.any_rule else ', '.join(rules) or 'none'}")
         for name, origin in others.items():
             say(f"question {name}: {origin}")
@@ -104,12 +102,50 @@ def check(manifest: ManifestPath, as_json: AsJson = False) -> None:
         raise typer.Exit(2)
 
 
+def _show_columns(dataset: Dataset, lines: Sequence[ColumnCheck]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for title in ("column", "declared", "in the table", ""):
+        table.add_column(title)
+    for line in lines:
+        table.add_row(*plain(line.column, line.declared, line.found or "-", line.problem or "fits"))
+    out.print(table)
+    for said in _lost(dataset, lines):
+        say(said)
+
+
+def _lost(dataset: Dataset, lines: Sequence[ColumnCheck]) -> Iterator[str]:
+    """Say what the columns may be called that are declared and not in the table."""
+    lost = [line.column for line in lines if line.found is None]
+    if not lost:
+        return
+    others = dataset.undeclared()
+    for name in lost:
+        if found := guess(name, others):
+            yield f"{name}: {found[:1].lower()}{found[1:].strip()}"
+    yield f"in the table and not declared: {listed(others)}"
+    if len(others) == 1 and len(lost) == len(lines) > 1:
+        yield "the table has one column only: is it parted by another sign? file: {delimiter: …} says which"
+
+
 def _others(declared: Manifest, folder: Path) -> list[str]:
     try:
         with _open(declared, folder) as ledger:
             return [name for name in ledger.accounts() if name != declared.name]
     except LedgerMissing:
         return []
+
+
+def _answers_without_ledger(declared: Manifest, folder: Path) -> Iterator[str]:
+    """Warn of answers beside a ledger that is not there: what they cost would be forgotten by a new one."""
+    location = declared.ledger_location(folder)
+    if "://" in location or declared.store is not None or _others(declared, folder):
+        return  # a store of that name may be shared by several ledgers
+    answers = Path(declared.store_location(folder))
+    if answers.is_dir() and any(any(kept.iterdir()) for kept in answers.iterdir() if kept.is_dir()):
+        yield (
+            f"{answers.name} holds answers, and the ledger that charged them is gone: a new one promises "
+            f"again what was spent. Restore {Path(location).name}; if nobody knows those answers, remove them"
+        )
 
 
 def _look(manifest: str) -> str:

@@ -71,8 +71,18 @@ def describe_errors(found: Iterable[ErrorDetails], kind: type[BaseModel]) -> Inp
         for error, place in zip(errors, places, strict=True)
         if place == chosen
     ]
-    others = sorted({place[0] for place in places if place[:1] not in (first, ())})
-    reason = _joined(reasons) + (f" (also wrong: {', '.join(others)})" if others else "")
+    others = {place[0] for place in places if place[:1] not in (first, ())}
+    missing = {
+        place[0]
+        for error, place in zip(errors, places, strict=True)
+        if error["type"] == "missing" and len(place) == 1
+    }
+    also = [
+        f"also {what}: {', '.join(sorted(names))}"
+        for what, names in (("missing", others & missing), ("wrong", others - missing))
+        if names
+    ]
+    reason = _joined(reasons) + (f" ({'; '.join(also)})" if also else "")
     next_step = _next_step(chosen[0] if chosen else None, kind, reasons[0])
     return InputError(reason, field=".".join(chosen) or None, next_step=next_step)
 

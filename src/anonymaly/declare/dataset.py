@@ -224,6 +224,11 @@ class Dataset:
                 lines.append(ColumnCheck(name, role, source.type_of(name), source.problem(name, "opaque")))
         return lines
 
+    def undeclared(self) -> list[str]:
+        """Return the names of the table's columns that are declared as nothing: for the owner."""
+        declared = {*self._columns, self.declaration.key, self.declaration.person}
+        return [name for name in self._source.table().schema().names if name not in declared]
+
     def ready(self, policy: Policy | Publication | WholePersons | None = None) -> ir.Table:
         """Return the view for a question, once connection, permission and columns are checked; reads no rows.
 

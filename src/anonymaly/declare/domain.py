@@ -435,7 +435,8 @@ def read_domain(data: Any, *, field: str) -> Domain:
     if isinstance(data, Domain):
         return data
     if not isinstance(data, Mapping) or data.get("type") not in KINDS:
-        raise InputError("is not a declaration of a column", field=field, next_step=advice)
+        meant = guess(str(data.get("type", "")), KINDS) if isinstance(data, Mapping) else ""
+        raise InputError("is not a declaration of a column", field=field, next_step=f"{meant}{advice}")
     try:
         return _DOMAIN.validate_python({str(name): item for name, item in data.items()})
     except InputError as error:

@@ -107,13 +107,25 @@ def _refuse_long(text: str, has: str, field: str) -> None:
         )
 
 
-def _meant(literal: Literal, domain: Domain) -> str:
-    """Return which declared values were probably meant, as the language writes them."""
+def _meant(literal: Literal, column: str, domain: Domain) -> str:
+    """Return what was probably meant, as the language writes it: a value, a flag, a date in quotes."""
+    name = write_column(column)
+    if isinstance(domain, Flag):
+        return f"Write {name}, or not {name}. "
+    if isinstance(domain, Timestamps):
+        return f"Dates stand in quotes, as in {name} >= '2026-01-31'. "
     if not isinstance(domain, Categories) or isinstance(literal, bool):
         return ""
     known = {str(value): write_literal(value) for value in domain.values}
     found = [known[name] for name in near(str(literal), known)]
     return f"Did you mean {' or '.join(found)}? " if found else ""
+
+
+def _unquoted(text: str, columns: Mapping[str, Domain]) -> str:
+    """Return how a declared name that only backquotes can hold is written, if a text has it without them."""
+    found = [name for name in columns if not name.isidentifier() and name in text]
+    missed = [write_column(name) for name in found if write_column(name) not in text]
+    return f"Write {' and '.join(missed)}, in backquotes. " if missed else ""
 
 
 def _flat(kind: type[Conjunction | Disjunction], parts: list[Predicate]) -> tuple[Predicate, ...]:
@@ -221,13 +233,19 @@ class _Parser:
         if token.kind != "name":
             raise self.problem(f"expected a column, found {token.text or 'the end'!r}")
         if token.text not in self.columns:
-            raise no_such_column(
+            unquoted = _unquoted(self.text, self.columns)
+            refusal = no_such_column(
                 token.text,
                 map(write_column, self.columns),
                 field=self.field,
                 place=f" (character {token.place + 1})",
                 error=ExpressionError,
             )
+            if unquoted:
+                raise ExpressionError(
+                    refusal.problem, field=self.field, next_step=f"{unquoted}{refusal.next_step}"
+                )
+            raise refusal
         self.position += 1
         return token.text
 
@@ -279,7 +297,7 @@ class _Parser:
         raise self.problem(
             f"{name} is {domain.describe()}; it cannot be compared by {operator} with {shown}",
             back=1,
-            next_step=f"{_meant(literal, domain)}{LANGUAGE}",
+            next_step=f"{_meant(literal, column, domain)}{LANGUAGE}",
         )
 
     @property
@@ -300,7 +318,8 @@ class _Parser:
         if not self.accept(text):
             raise self.problem(f"expected {text!r}, found {self.current.text or 'the end'!r}")
 
-    def problem(self, what: str, back: int = 0, next_step: str = LANGUAGE) -> ExpressionError:
+    def problem(self, what: str, back: int = 0, next_step: str | None = None) -> ExpressionError:
+        next_step = next_step or f"{_unquoted(self.text, self.columns)}{LANGUAGE}"
         token = self.tokens[max(self.position - back, 0)]
         return ExpressionError(f"{what} (character {token.place + 1})", field=self.field, next_step=next_step)
 
@@ -324,6 +343,8 @@ class _Parser:
         if rest:
             place = self.text.index(rest, position)
             raise ExpressionError(
-                f"cannot read {rest[0]!r} (character {place + 1})", field=self.field, next_step=LANGUAGE
+                f"cannot read {rest[0]!r} (character {place + 1})",
+                field=self.field,
+                next_step=f"{_unquoted(self.text, self.columns)}{LANGUAGE}",
             )
         return tokens

@@ -10,6 +10,7 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from anonymaly.core.suggestions import guess, listed
 from anonymaly.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 LARGEST_EXPONENT = 400  # no double is as large
 MISSING = ("None", "NaT", "<NA>")  # how what is missing writes itself
-ADVICE = "Give a data frame, a list of records, or a mapping of columns to values."
+ADVICE = "Give a data frame, a list of records, or a mapping of columns to lists of values."
+ONE_RECORD = "Put a single record into a list, as in [{'age': 41}]; of a row of a frame: frame.loc[[label]]."
 
 
 def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
@@ -39,8 +41,10 @@ def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
     True
     """
     if isinstance(data, Mapping):
-        if any(isinstance(values, str) or not isinstance(values, Iterable) for values in data.values()):
-            raise InputError("has a column without a list of values", field=field, next_step=ADVICE)
+        single = [isinstance(values, str) or not isinstance(values, Iterable) for values in data.values()]
+        if any(single):
+            advice = ONE_RECORD if all(single) else ADVICE
+            raise InputError("has a column without a list of values", field=field, next_step=advice)
         return {str(name): values for name, values in data.items()}
     if isinstance(data, list) and data and all(isinstance(item, Mapping) for item in data):
         return _from_records(data, field)
@@ -56,6 +60,18 @@ def columns_of(data: Any, *, field: str) -> dict[str, Any] | None:
     except Exception as problem:
         kind = type(problem).__name__  # its text may quote a value
     raise InputError(f"could not be read as columns ({kind})", field=field, next_step=ADVICE)
+
+
+def no_frame(data: Any, *, field: str) -> InputError:
+    """Return the error about what has no columns: something else, no records at all, or a single one."""
+    if isinstance(data, list) and not data:
+        return InputError("has no records", field=field, next_step="Give at least one record to judge.")
+    single = {"Series"} & _names(data)  # a row of pandas or polars
+    return InputError(
+        f"must have named columns, got {type(data).__name__}",
+        field=field,
+        next_step=ONE_RECORD if single else ADVICE,
+    )
 
 
 def values_of(column: Any) -> list[Any]:
@@ -137,7 +153,7 @@ def to_arrow(
             raise SchemaError(
                 "is in the frame twice" if name in names else "is not in the frame",
                 field=f"columns.{name}",
-                next_step="Declare the columns that it has.",
+                next_step=f"{guess(name, names)}Declare the columns that it has: {listed(names, name)}.",
             )
     try:
         if library == "pandas":

@@ -40,18 +40,19 @@ def reading(odd: Sequence[OddRecord]) -> str:
 def overview(odd: Sequence[OddRecord]) -> str:
     """Return one line for each record: its row, its name, its score, its largest reason, and its group."""
     named = any(item.label for item in odd)
+    wide = " wide" if named else ""  # on a telephone a record is called by its name alone
     lines = []
     for place, item in enumerate(odd, start=1):
         first = item.reason.parts[0].words if item.reason.parts else str(item.reason)
         kind = ' class="name"' if len(item.label) <= SHORT else ""
         name = f"<td{kind}>{html.escape(item.label)}</td>" if named else ""
         lines.append(
-            f'<td class="number">{place}</td><td class="number">{item.row:,}</td>{name}'
+            f'<td class="number">{place}</td><td class="number{wide}">{item.row:,}</td>{name}'
             f'<td class="number">{item.reason.score:.2f}</td><td>{html.escape(first)}</td>'
             f'<td class="wide">{html.escape(_group(item.explained))}</td>'
         )
     heads = (
-        f'<th class="number">place</th><th class="number">row</th>{"<th>record</th>" if named else ""}'
+        f'<th class="number">place</th><th class="number{wide}">row</th>{"<th>record</th>" if named else ""}'
         '<th class="number">score</th><th>largest reason</th><th class="wide">stands out</th>'
     )
     return table([heads, *lines])

@@ -16,7 +16,7 @@ from anonymaly.core.suggestions import guess, listed
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Interval, Opaque, Unbounded, find_domain
 from anonymaly.declare.predicates import write_column
-from anonymaly.engine.frames import ADVICE, columns_of
+from anonymaly.engine.frames import ADVICE, columns_of, no_frame
 from anonymaly.errors import InputError
 from anonymaly.questions.score.mixed_labels import MOST_LABELS, labels_of
 
@@ -41,6 +41,12 @@ def compared_columns(declaration: Declaration, wanted: Sequence[str] | None = No
     ('age', 'ward')
     """
     if wanted is not None:
+        if isinstance(wanted, str):
+            raise InputError(
+                "must be a list of columns",
+                field="columns",
+                next_step=f"Put it in brackets, as in [{wanted!r}].",
+            )
         names = tuple(wanted)
         for name in names:
             find_domain(name, declaration.columns, field="columns")
@@ -75,9 +81,9 @@ class OwnRecords:
 
         found = columns_of(frame, field="records")
         if found is None:
-            raise InputError(
-                "must have named columns", field="records", next_step=FILE if _is_path(frame) else ADVICE
-            )
+            if _is_path(frame):
+                raise InputError("must have named columns", field="records", next_step=FILE)
+            raise no_frame(frame, field="records")
         cls.refuse_lost(compared, list(found))
         columns = {column: _typed(values, column) for column, values in found.items()}
         if len({len(values) for values in columns.values()}) > 1:

@@ -12,6 +12,7 @@ import numpy as np
 from anonymaly.ask.answer import Answer, Preview
 from anonymaly.ask.curator import Curator
 from anonymaly.ask.remote import RemoteCurator
+from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import Number, to_nano, to_text
 from anonymaly.declare.domain import Opaque
 from anonymaly.errors import BudgetExceeded, InputError
@@ -28,7 +29,8 @@ from anonymaly.questions.score.reasons import Reasons
 from anonymaly.questions.score.value import Model
 
 TOP, EXPLAIN = 10, 3
-ALIKE = "Records that are written as the table's own rows are: am.read_alike, or --as-table."
+ALIKE = "If they are written as the table's own rows are, read them by am.read_alike, or --as-table."
+NAMED = 5  # records that a note names by their numbers
 MOST_TOP, MOST_EXPLAIN = 10_000, 100
 EVERY_PART = 10**6  # all parts of a record are named
 
@@ -253,12 +255,24 @@ def _check_records(score: Score, own: OwnRecords, declaration: Any, missing: Mis
     notes = []
     for name, labels, values in zip(space.columns, space.labels, points.T, strict=True):
         other = getattr(declaration.columns[name], "other", None)
-        unknown = 0 if labels is None else int(np.sum((values >= len(labels)) & own.differ(name, other)))
-        if unknown:
+        if labels is None:
+            continue
+        unknown = np.flatnonzero((values >= len(labels)) & own.differ(name, other))
+        if len(unknown):
             many = "record has" if len(own) == 1 else "records have"
             hint = f". {ALIKE}" if _is_read_by_rules(name, declaration) else ""
-            notes.append(f"{name}: {unknown:,} of {len(own):,} {many} a label that is not declared{hint}")
+            notes.append(
+                f"{name}: {len(unknown):,} of {len(own):,} {many} a label that is not declared, "
+                f"and counts as other ({_rows(unknown)}){hint}"
+            )
     return tuple(notes)
+
+
+def _rows(places: Integers) -> str:
+    """Name the first few records by their rows, as reports count them."""
+    shown = ", ".join(f"{place + 1:,}" for place in places[:NAMED])
+    more = ", …" if len(places) > NAMED else ""
+    return f"row{'s' if len(places) > 1 else ''} {shown}{more}"
 
 
 def _is_read_by_rules(name: str | None, declaration: Any) -> bool:

@@ -21,12 +21,16 @@ from anonymaly.finding.own_records import compared_columns
 from anonymaly.finding.prepare import EVERY_PART, MOST_TOP, TOP
 from anonymaly.pictures.page import fragment, heading, paragraph, whole_page
 from anonymaly.questions.explain.everyone.inspect import best_group
-from anonymaly.questions.score.inspect import exact_model, oddest_rows
+from anonymaly.questions.score.inspect import count_outside, exact_model, oddest_rows
 from anonymaly.questions.score.reasons import Reason, Reasons
 
 WARNING = (
     "Exact values from the rows, for the owner alone: no noise, no ε, and no promise. Nothing of this may be "
     "released."
+)
+OUTSIDE = (
+    "are outside the declared bounds, and are scored as if at the nearer bound, which may not be odd at all; "
+    "to see them: am.inspect.columns, or anonymaly inspect columns"
 )
 SOME_EPSILON = 10**9  # a question is bound at some ε, which plays no part in what is exact
 
@@ -44,12 +48,15 @@ class Odd:
         1 in the order in which the engine returns them; a declared key names them.
     reasons
         The parts of their scores.
+    notes
+        What the scores do not show: columns with values outside their declared bounds.
     """
 
     name: str
     rows: int
     odd: tuple[OddRecord, ...]
     reasons: Reasons
+    notes: tuple[str, ...] = ()
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -65,10 +72,11 @@ class Odd:
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         found = [_plain(item) for item in self.odd]
-        return {"warning": WARNING, "dataset": self.name, "rows": self.rows, "records": found}
+        told = {"warning": WARNING, "dataset": self.name, "rows": self.rows, "records": found}
+        return {**told, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        lines = [self.title, ""]
+        lines = [self.title, *(f"note: {note}" for note in self.notes), ""]
         for item in self.odd:
             lines += [*item.lines(), ""]
         return "\n".join([*lines, WARNING])
@@ -80,6 +88,7 @@ class Odd:
         return fragment(
             heading(self.title),
             paragraph(WARNING, "warning"),
+            *(paragraph(f"note: {note}", "warning") for note in self.notes),
             overview(self.odd),
             "<h2>Each row</h2>",
             paragraph(reading(self.odd), "faint"),
@@ -176,7 +185,12 @@ def _odd(dataset: Dataset, top: int, explain: int, compared: Sequence[str]) -> O
             zip(found.places, found.records, reasons, strict=True)
         )
     )
-    return Odd(dataset.name, model.rows or 0, odd, reasons)
+    rows = model.rows or 0
+    notes = tuple(
+        f"{name}: {many:,} of {rows:,} rows {OUTSIDE}"
+        for name, many in count_outside(dataset, compared).items()
+    )
+    return Odd(dataset.name, rows, odd, reasons, notes)
 
 
 def _group(dataset: Dataset, record: Mapping[str, Any], reason: Reason) -> Explained:

@@ -14,15 +14,22 @@ from anonymaly.declare.dataset import Dataset
 from anonymaly.declare.declaration import Declaration
 from anonymaly.declare.domain import Domain, Opaque
 from anonymaly.engine.encodings import read_text_file
-from anonymaly.engine.frames import ADVICE, columns_of
+from anonymaly.engine.frames import columns_of, no_frame
 from anonymaly.engine.headers import SAY_ENCODING
 from anonymaly.engine.source import Source
 from anonymaly.engine.statements import EngineFailure, collect
 from anonymaly.errors import InputError, SchemaError
 from anonymaly.inspect import look
+from anonymaly.inspect.found import ColumnLook
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+TEXTS = (
+    "Its owner declares no reading of texts: give numbers and moments themselves, as by pandas.to_numeric "
+    "and pandas.to_datetime."
+)
 
 
 class Declared(Protocol):
@@ -95,7 +102,8 @@ def read_with_remarks(
             f"cannot read {called} ({failure.kind})", field="records", next_step="Check that it is complete."
         ) from None
     except (SchemaError, InputError) as error:
-        raise InputError(error.problem, field="records", next_step=error.next_step) from None
+        column = error.field if (error.field or "").startswith("records.") else "records"
+        raise InputError(error.problem, field=column, next_step=error.next_step) from None
     if found.lines is not None and (found.lines.too_few or found.lines.too_many):
         raise InputError(
             f"of {found.lines.lines:,} lines of {called}, {found.lines.too_few:,} have too few values and "
@@ -109,13 +117,25 @@ def read_with_remarks(
             field="records",
             next_step=f"{SAY_ENCODING}; records are read as the table's file is.",
         )
-    remarks = [
-        f"{called}, {column.column}: {remark}"
-        for column in found.columns
-        if column.troubled
-        for remark in column.remarks()
+    return table, [
+        remark for column in found.columns if column.troubled for remark in _remarks(called, column)
     ]
-    return table, remarks
+
+
+def _remarks(called: str, column: ColumnLook) -> list[str]:
+    """Say what is wrong with a column, and at the end what is written there: the reader gave it."""
+    remarks = [f"{called}, {column.column}: {remark}" for remark in column.remarks()]
+    return [*remarks[:-1], f"{remarks[-1]}; written there: {column.shown_spellings()}"]
+
+
+def _refuse_misfits(dataset: Dataset) -> None:
+    for line in dataset.check():
+        if line.problem is not None:
+            raise InputError(
+                f"{line.problem.replace('the table has', 'holds', 1)} (declared: {line.declared})",
+                field=f"records.{line.column}",
+                next_step=TEXTS if line.found == "string" else "Give values of the declared kind.",
+            )
 
 
 def _dataset(records: Any, declaration: Declaration, files: Mapping[str, Any]) -> Dataset:
@@ -125,13 +145,15 @@ def _dataset(records: Any, declaration: Declaration, files: Mapping[str, Any]) -
     else:
         found = columns_of(records, field="records")
         if found is None:
-            raise InputError("must have named columns", field="records", next_step=ADVICE)
+            raise no_frame(records, field="records")
         names = list(found)
         if isinstance(records, Mapping | list):  # which tables do not come in, but single records do
             records = _table(found)
     columns: dict[str, Domain] = {name: declaration.columns.get(name, Opaque()) for name in names}
     name = Path(records).stem if isinstance(records, str | Path) else "records"
-    return Dataset(records, name=name, columns=columns, **files)
+    dataset = Dataset(records, name=name, columns=columns, **files)
+    _refuse_misfits(dataset)
+    return dataset
 
 
 def _table(columns: Mapping[str, Any]) -> pa.Table:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 STYLE = """\
 .anonymaly { font: 15px/1.5 system-ui, sans-serif; color: inherit; max-width: 62em; overflow-wrap: anywhere; }
 .anonymaly h1 { font-size: 1.45em; line-height: 1.25; margin: 0.3em 0 0.5em; font-weight: 600; }
-.anonymaly h2 { font-size: 1.2em; margin: 1.6em 0 0.4em; font-weight: 600; }
-.anonymaly h3 { font-size: 1.05em; margin: 0 0 0.5em; font-weight: 600; }
+.anonymaly h2 { font-size: 1.2em; line-height: 1.3; margin: 1.6em 0 0.4em; font-weight: 600; }
+.anonymaly h3 { font-size: 1.05em; line-height: 1.3; margin: 0 0 0.5em; font-weight: 600; }
 .anonymaly p { margin: 0.5em 0; }
 .anonymaly .value { font-size: 1.3em; font-weight: 600; margin: 0.3em 0 0.5em; white-space: pre-wrap; }
 .anonymaly table { border-collapse: collapse; margin: 0.5em 0; color: inherit; font-size: inherit;
@@ -49,6 +49,7 @@ STYLE = """\
 .anonymaly summary { cursor: pointer; opacity: 0.85; }
 @media (max-width: 44em) {
   .anonymaly .wide { display: none; }
+  .anonymaly .name { white-space: normal; }
   .anonymaly .facts th, .anonymaly .facts td { display: block; }
   .anonymaly .facts th { border-bottom: 0; padding-bottom: 0 !important; }
   .anonymaly .sideways table { font-size: 0.87em; }
@@ -119,11 +120,22 @@ def facts(named: Iterable[tuple[str, str]]) -> str:
     return f'<table class="facts">\n{rows}\n</table>'
 
 
-def cells(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
-    """Return a table of plain text; columns of numbers, by their place, are set to the right."""
+def cells(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Sequence[int] = (),
+    wide: Sequence[int] = (),
+) -> str:
+    """Return a table of plain text; columns of numbers, by their place, are set to the right.
+
+    Columns that are ``wide`` are left out in a narrow window, because the page says the same elsewhere.
+    """
 
     def line(tag: str, texts: Sequence[str]) -> str:
-        kinds = [' class="number"' if place in numbers else "" for place in range(len(texts))]
+        named = {"number": numbers, "wide": wide}
+        classes = [[name for name, places in named.items() if place in places] for place in range(len(texts))]
+        kinds = [f' class="{" ".join(each)}"' if each else "" for each in classes]
         return "".join(
             f"<{tag}{kind}>{html.escape(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True)
         )

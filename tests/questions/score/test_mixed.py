@@ -219,7 +219,7 @@ BAD_RECORDS: list[tuple[dict[str, Any], str]] = [
     ({"floor": ["one"]}, "floor: must hold numbers"),
     ({"smoker": ["yes"]}, "smoker: must hold true or false"),
     ({"seen": [5]}, "seen: must hold dates or moments"),
-    ({"seen": ["yesterday"]}, "seen: has a text that is no moment"),
+    ({"seen": ["yesterday"]}, "seen: has a text that is no moment in record 1"),
     ({"other": [1]}, "has a column 'other'"),
 ]
 

@@ -257,7 +257,7 @@ def _number(
     seen = []
     if choices:
         ways = [{"decimal": ".", **choice} for choice in choices]
-        seen.append(" and ".join(_ways(way) for way in ways) + " fit")
+        seen.append("two ways fit, choose one: " + "; or ".join(_ways(way) for way in ways))
     elif read:
         seen.append(", ".join(_said(name, item) for name, item in read.items()))
     if len(set(signs) - set(PERCENT)) > 1:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from anonymaly.declare.dataset import Dataset
-from anonymaly.declare.domain import Unbounded
+from anonymaly.declare.domain import Interval, Timestamps, Unbounded
 from anonymaly.engine.statements import collect, collect_batches
 from anonymaly.errors import InputError
 from anonymaly.questions.score.binding import ScoreBinding
@@ -86,6 +86,21 @@ def _fitted(method: MixedMethod, space: MixedSpace, table: ir.Table) -> MixedMet
             next_edges(part, each, 0.0, method.bins) for part, each in zip(parts, edges, strict=True)
         )
     return replace(method, edges=edges)
+
+
+def count_outside(dataset: Dataset, columns: Sequence[str]) -> dict[str, int]:
+    """Count the rows outside the declared bounds of each column, of those that have any."""
+    table, sums = dataset.table, {}
+    for name in columns:
+        match dataset.declaration.columns[name]:
+            case Interval(low=low, high=high) | Timestamps(start=low, end=high):
+                sums[name] = (table[name] < low) | (table[name] > high)
+    if not sums:
+        return {}
+    # By place: a name may be one that an engine takes for another.
+    counts = collect(table.agg(**{f"outside{place}": each.sum() for place, each in enumerate(sums.values())}))
+    found = counts.to_pylist()[0].values()
+    return {name: int(many) for name, many in zip(sums, found, strict=True) if many}
 
 
 @dataclass(frozen=True)

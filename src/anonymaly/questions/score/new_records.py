@@ -80,7 +80,9 @@ def _numbers(typed: pa.Array, name: str) -> Floats:
     if pa.types.is_null(kind):
         return np.full(len(typed), np.nan)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"must hold numbers, got {kind}", field=name, next_step="Give numbers.")
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        advice = "Give numbers, not texts of them: 1234.5, and not '1234.5'." if text else "Give numbers."
+        raise InputError(f"must hold numbers, got {kind}", field=name, next_step=advice)
     numbers: Floats = typed.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if np.isinf(numbers).any():
         raise InputError(
@@ -107,10 +109,22 @@ def _seconds(typed: pa.Array, name: str) -> Floats:
         ticks = typed.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     except pa.ArrowException:
         raise InputError(
-            "has a text that is no moment", field=name, next_step="Write moments as 2026-01-31 12:00:00."
+            f"has a text that is no moment in record {_first_unread(typed)}",
+            field=name,
+            next_step="Write moments as 2026-01-31 12:00:00.",
         ) from None
     whole = np.floor_divide(ticks.fill_null(0).to_numpy(zero_copy_only=False), 1_000_000)
     return np.where(ticks.is_valid().to_numpy(zero_copy_only=False), whole.astype(np.float64), np.nan)
+
+
+def _first_unread(texts: pa.Array) -> str:
+    """Return the number, from 1 on, of the first text that is no moment; the text may be about a person."""
+    for number, text in enumerate(texts, start=1):
+        try:
+            text.cast(pa.timestamp("us"))
+        except pa.ArrowException:
+            return f"{number:,}"
+    raise AssertionError("all texts are moments")
 
 
 def _places(typed: pa.Array, labels: tuple[Label, ...], name: str) -> Floats:

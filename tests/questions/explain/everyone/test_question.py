@@ -140,7 +140,7 @@ def test_an_answer_that_was_stored_with_the_value_is_read_with_it() -> None:
 def test_pictures_and_words_hold_nothing_but_what_was_released() -> None:
     group = Group([GroupPart("job", "values", ["Nurse"])], 100, 12, None)
     value = Explanation("pay", 130, [group], 9, True)
-    assert "too few to say where their pay lies" in str(value)
+    assert "too few to say where their pay lies at this ε" in str(value)
     assert "<svg" not in value._repr_html_()
     alone = Explanation("pay", 130, [Group([GroupPart("job")])], 9, False)
     assert str(alone) == "stands out in pay among all records\nthis one has 130"

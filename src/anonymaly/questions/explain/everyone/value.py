@@ -234,7 +234,8 @@ class Explanation(Value):
             low, _, high = map(shown_value, group.quartiles)
             said.append(f"about half of them between {low} and {high}")
         elif self.why:
-            said.append(f"too few to say where their {self.metric} lies")
+            at = " at this ε" if about else ""
+            said.append(f"too few to say where their {self.metric} lies{at}")
         if self.record_value is not None:
             said.append(f"this one has {shown_value(self.record_value)}")
         return "; ".join(said)
