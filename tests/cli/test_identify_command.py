@@ -61,7 +61,7 @@ def test_many_records_come_from_a_file(run: Run, folder: Path, name: str) -> Non
         ("new.csv", "age,age\n17,18\n", "twice"),
         ("new.csv", "age,name\n17,Ada\n", "does not use"),
         ("new.csv", "age,name\n17,Ada\n,Bob\n", "no value of age"),
-        ("new.csv", "age\nold\n", "declared domain"),
+        ("new.csv", "age\nold\n", "where a number is wanted"),
         ("new.csv", "age\n", "holds no record"),
         ("new.parquet", "no parquet", "cannot read"),
     ],

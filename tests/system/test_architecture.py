@@ -111,7 +111,7 @@ def test_the_front_door_is_sorted_complete_and_pinned() -> None:
         "Interval Manifest MarginalHistograms Model OddRecords Opaque Plan Policy Preview PrivateKFold Query "
         "Reading SameContexts "
         "Table Timestamps Unbounded __version__ audit compose connect datasets find identify inspect "
-        "search_cost simulate stream"
+        "read_alike search_cost simulate stream"
     )
     with pytest.raises(AttributeError, match="no attribute"):
         _ = anonymaly.Nonsense

@@ -24,6 +24,7 @@ ELSEWHERE = {
 # Handler → the test that makes it fail. Without `::` it is a reason why there is none.
 PURE = "makes a value of texts that are not from rows; what fails in it is raised as it is"
 HANDLERS = {
+    "ask/curator.py:Curator._complete:except KeyboardInterrupt": PURE,
     "ask/secret.py:SecretFile.read:except OSError": f"{ASK}::test_a_secret_that_cannot_be_opened_nor_looked_at_is_a_refusal",
     "ask/secret.py:SecretFile.read:finally": f"{ASK}::test_a_secret_that_was_read_is_used_though_its_file_does_not_close",
     "ask/secret.py:SecretFile.begin:finally": f"{ASK}::test_a_secret_that_is_neither_written_nor_removed_is_a_refusal_and_costs_nothing",
@@ -51,6 +52,7 @@ HANDLERS = {
     "engine/watching.py:watched:finally": "engine/test_watching.py::test_a_watched_statement_that_fails_quotes_no_row_and_ends_its_watch",
     "engine/watching.py:_counted:finally": "engine/test_watching.py::test_settings_that_cannot_be_put_back_hide_no_answer",
     "engine/zones.py:check_zone:except (KeyError, ValueError, OSError)": "of a declaration as it is read, before there is a table",
+    "inspect/written_alike.py:read_with_remarks:except (SchemaError, InputError)": PURE,
     "ledger/anchor.py:Anchor._locked:finally": f"{LEDGER}::test_an_anchor_whose_lock_does_not_close_is_written",
     "ledger/anchor.py:_let_go:finally": f"{LEDGER}::test_an_anchor_whose_lock_is_not_let_go_is_written_and_closes",
     "ledger/ledger.py:Ledger.__exit__": f"{LEDGER}::test_a_refusal_inside_a_block_is_not_hidden_by_its_end",
@@ -67,6 +69,8 @@ HANDLERS = {
     "questions/explain/binding.py:_detector:except (TypeError, ValueError)": PURE,
     "questions/explain/everyone/binding.py:_margin:except (TypeError, ValueError)": PURE,
     "questions/identify/summary.py:count_neighbours:except EngineFailure": f"{ASK}::test_counting_in_another_way_that_fails_too_quotes_no_row",
+    "stream/counting/opened_anchor.py:OpenedAnchor.__init__:except LedgerError": "stream/counting/test_opened_anchor.py::test_an_anchor_that_is_refused_says_why_though_its_lock_does_not_close",
+    "stream/counting/opened_anchor.py:OpenedAnchor._hold:except OSError": "stream/counting/test_opened_anchor.py::test_an_anchor_that_is_refused_says_why_though_its_lock_does_not_close",
     "stream/protocol/journal_file.py:JournalFile.__init__:except (sqlite3.Error, OSError, LedgerError)": f"{STREAM}::test_a_journal_that_can_neither_be_used_nor_closed_says_that_it_cannot_be_used",
     "stream/protocol/journal_file.py:JournalFile.__exit__": f"{STREAM}::test_what_went_wrong_inside_a_block_is_not_hidden_by_its_end",
     "stream/protocol/journal_file.py:JournalFile.transaction:except BaseException": f"{STREAM}::test_readings_that_the_journal_does_not_take_are_forfeited_and_the_next_are_sent",

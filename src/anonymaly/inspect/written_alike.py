@@ -32,7 +32,7 @@ TEXTS = (
 )
 
 
-class Declared(Protocol):
+class HasDeclaration(Protocol):
     """What knows a declaration: a `Dataset`, a `Curator`, a table on a server."""
 
     @property
@@ -40,7 +40,7 @@ class Declared(Protocol):
         """What is declared."""
 
 
-def read_alike(records: Any, table: Declared) -> pd.DataFrame:
+def read_alike(records: Any, table: HasDeclaration) -> pd.DataFrame:
     """Read new records as a table's own rows are read, so that `find` and models take them.
 
     Dates, decimal commas, spellings and words for null are read as the owner declared them for each column;
@@ -77,7 +77,7 @@ def read_alike(records: Any, table: Declared) -> pd.DataFrame:
     return frame
 
 
-def _declaration(table: Declared) -> Declaration:
+def _declaration(table: HasDeclaration) -> Declaration:
     found = getattr(table, "declaration", None)
     if isinstance(found, Declaration):
         return found

@@ -15,7 +15,7 @@ import pytest
 from anonymaly.errors import InputError, LedgerError
 from anonymaly.stream import Counter, CountingDeclaration, Outgoing
 from anonymaly.stream.counting.messages import COUNTERS, Commitment, Opening
-from anonymaly.stream.counting.opened_anchor import Opened, OpenedAnchor
+from anonymaly.stream.counting.opened_anchor import OpenedAnchor, OpenedSums
 from anonymaly.stream.protocol.messages import Message, MessageReceipt
 from tests.stream.counting.pool import KEY, NAMES, POOL, owner, transport, usual, window
 
@@ -37,7 +37,7 @@ def anchor_of(folder: Path, number: int = 1) -> Path:
     """Return where a counter's anchor is; it is made if it is not there."""
     path = folder / f"anchor-{number}"
     if not path.exists():
-        OpenedAnchor.begin(path, COUNTERS[number - 1], NOISY.pool, KEY, Opened())
+        OpenedAnchor.begin(path, COUNTERS[number - 1], NOISY.pool, KEY, OpenedSums())
     return path
 
 
@@ -210,6 +210,29 @@ def test_two_programs_cannot_share_an_anchor(tmp_path: Path) -> None:
     counter(tmp_path, 1, journal="standby").close()
 
 
+@pytest.mark.parametrize("step", ["lock", "read"])
+def test_an_anchor_that_is_refused_says_why_though_its_lock_does_not_close(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    path = anchor_of(tmp_path)
+    module = "anonymaly.stream.counting.opened_anchor"
+
+    def locked(number: int, *, wait: bool) -> None:
+        if step == "lock":
+            raise BlockingIOError
+        path.write_text("{}")  # by whoever had it until now
+
+    def not_closed(number: int) -> None:
+        close(number)
+        raise OSError
+
+    close = os.close
+    monkeypatch.setattr(f"{module}.lock", locked)
+    monkeypatch.setattr(f"{module}.os.close", not_closed)
+    with pytest.raises(LedgerError, match="in use" if step == "lock" else "cannot be understood"):
+        OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)
+
+
 def test_a_forked_child_that_lets_go_of_it_leaves_it_to_its_parent(tmp_path: Path) -> None:
     path = anchor_of(tmp_path)
     with contextlib.closing(OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)) as anchor:
@@ -227,7 +250,7 @@ def test_a_forked_child_that_lets_go_of_it_leaves_it_to_its_parent(tmp_path: Pat
 def test_what_another_program_wrote_until_it_let_go_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, first = anchor_of(tmp_path), Opened().then(0, b"sum")
+    path, first = anchor_of(tmp_path), OpenedSums().then(0, b"sum")
     other = OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)
     hold = OpenedAnchor._hold
 
@@ -245,10 +268,10 @@ def test_what_is_no_place_of_an_anchor_is_refused_with_what_to_do(tmp_path: Path
     loop, full = tmp_path / "loop", Path("/proc/anchor")
     loop.symlink_to(loop)
     with pytest.raises(InputError, match="is no place of a file"):
-        OpenedAnchor.begin(loop, COUNTERS[0], NOISY.pool, KEY, Opened())
+        OpenedAnchor.begin(loop, COUNTERS[0], NOISY.pool, KEY, OpenedSums())
     if full.parent.is_dir():  # where nobody makes files
         with pytest.raises(InputError, match="cannot be made"):
-            OpenedAnchor.begin(full, COUNTERS[0], NOISY.pool, KEY, Opened())
+            OpenedAnchor.begin(full, COUNTERS[0], NOISY.pool, KEY, OpenedSums())
     path = anchor_of(tmp_path)
     path.with_name(f"{path.name}.lock").symlink_to(path)
     with pytest.raises(LedgerError, match="cannot be locked"):
@@ -269,7 +292,7 @@ def test_an_anchor_that_is_the_journal_or_is_there_already_is_left_alone(tmp_pat
     journal = tmp_path / "counter-1"
     before = journal.read_bytes()
     with pytest.raises(InputError, match="must be a new file"):
-        OpenedAnchor.begin(journal, COUNTERS[0], NOISY.pool, KEY, Opened())
+        OpenedAnchor.begin(journal, COUNTERS[0], NOISY.pool, KEY, OpenedSums())
     with pytest.raises((LedgerError, InputError)):
         counter_with(tmp_path, journal)
     assert journal.read_bytes() == before
@@ -305,7 +328,7 @@ def test_an_anchor_of_another_counter_pool_or_set_up_is_refused(
 
 def test_an_anchor_is_private_and_notices_another_hand(tmp_path: Path) -> None:
     path = anchor_of(tmp_path)
-    first = Opened().then(0, b"sum")
+    first = OpenedSums().then(0, b"sum")
     with contextlib.closing(OpenedAnchor(path, COUNTERS[0], NOISY.pool, KEY)) as anchor:
         anchor.advance(first)
         assert path.stat().st_mode & 0o777 == 0o600

@@ -22,16 +22,16 @@ LATEST = 2**53  # windows are far below it; what is not was not written here
 DIGITS = 64
 
 
-class Opened(NamedTuple):
+class OpenedSums(NamedTuple):
     """The last window whose sum was opened, and the digest of all that were."""
 
     window: int = -1
     chain: str = "0" * DIGITS
 
-    def then(self, window: int, said: bytes) -> Opened:
+    def then(self, window: int, said: bytes) -> OpenedSums:
         """Return what was opened once a window is, by such a message."""
         text = f"{self.chain} {self.window} {window} ".encode()
-        return Opened(window, hashlib.sha256(text + said).hexdigest())
+        return OpenedSums(window, hashlib.sha256(text + said).hexdigest())
 
 
 class OpenedAnchor:
@@ -61,18 +61,19 @@ class OpenedAnchor:
         try:
             self.opened = self._read()  # anew: whoever had it until now may have written it
         except LedgerError:
-            self.close()
+            with suppress(OSError):
+                self.close()
             raise
         sweep_partial(self._path.parent, prefix=self._prefix)
 
     @staticmethod
-    def text(counter: str, pool: str, check_key: bytes, opened: Opened | None = None) -> bytes:
+    def text(counter: str, pool: str, check_key: bytes, opened: OpenedSums | None = None) -> bytes:
         """Return the content of an anchor that begins with nothing, or with what was opened."""
-        held = (opened or Opened())._asdict()
+        held = (opened or OpenedSums())._asdict()
         return (json.dumps({**_owner_of(counter, pool, check_key), **held}) + "\n").encode()
 
     @classmethod
-    def begin(cls, path: str | Path, counter: str, pool: str, check_key: bytes, opened: Opened) -> None:
+    def begin(cls, path: str | Path, counter: str, pool: str, check_key: bytes, opened: OpenedSums) -> None:
         """Make the file; one that is there is left alone, and refused."""
         place = _place_of(path)
         if place.exists() or not place.parent.is_dir():
@@ -92,7 +93,7 @@ class OpenedAnchor:
                 next_step="Give a file in a directory that the counter may write to.",
             ) from None
 
-    def advance(self, opened: Opened) -> None:
+    def advance(self, opened: OpenedSums) -> None:
         """Write durably what was opened, before any of it leaves."""
         if opened == self.opened:
             return
@@ -141,10 +142,10 @@ class OpenedAnchor:
                 else f"See whether the counter may write to {place.name} beside it, and the disk has locks.",
             ) from None
 
-    def _read(self) -> Opened:
+    def _read(self) -> OpenedSums:
         try:
             content = json.loads(self._path.read_text(encoding="utf-8"))
-            found = Opened(content.pop("window"), content.pop("chain"))
+            found = OpenedSums(content.pop("window"), content.pop("chain"))
         except FileNotFoundError:
             raise LedgerError(
                 f"is not there: {self._path}",
@@ -182,7 +183,7 @@ def _owner_of(counter: str, pool: str, check_key: bytes) -> dict[str, Any]:
     return {"counter": counter, "pool": pool, "key": key}
 
 
-def _is_plausible(found: Opened) -> bool:
+def _is_plausible(found: OpenedSums) -> bool:
     is_number = isinstance(found.window, int) and not isinstance(found.window, bool)
     is_digest = isinstance(found.chain, str) and len(found.chain) == DIGITS
     return is_number and is_digest and -1 <= found.window < LATEST

@@ -30,7 +30,7 @@ from anonymaly.stream.counting.messages import (
     SecondRound,
     VerdictShares,
 )
-from anonymaly.stream.counting.opened_anchor import Opened
+from anonymaly.stream.counting.opened_anchor import OpenedSums
 from anonymaly.stream.counting.prime_field import PRIME, to_numbers
 from anonymaly.stream.counting.shares import ShareSums
 from anonymaly.stream.counting.usual import digest_of, fault_cells, is_plausible
@@ -89,20 +89,20 @@ class WindowSteps(ShareSums):
                     self._forget_until(last)
         self._anchor.advance(self.opened)
 
-    def _agrees_with(self, anchored: Opened) -> bool:
+    def _agrees_with(self, anchored: OpenedSums) -> bool:
         """Say whether the journal is the anchor's, or what followed it and was not written there yet."""
         return anchored in (self.opened, self._read_opened("opened before"))
 
     @property
-    def opened(self) -> Opened:
+    def opened(self) -> OpenedSums:
         """The last window whose sum was opened, and the digest of all that were."""
-        return self._read_opened("opened") or Opened()
+        return self._read_opened("opened") or OpenedSums()
 
-    def _read_opened(self, name: str) -> Opened | None:
+    def _read_opened(self, name: str) -> OpenedSums | None:
         window, _, chain = (self._journal.read_note(name) or "").partition(" ")
-        return Opened(int(window), chain or Opened().chain) if window else None
+        return OpenedSums(int(window), chain or OpenedSums().chain) if window else None
 
-    def _note_opened(self, opened: Opened) -> None:
+    def _note_opened(self, opened: OpenedSums) -> None:
         before = self.opened if self._anchor is None else self._anchor.opened
         self._journal.note("opened before", " ".join(map(str, before)))
         self._journal.note("opened", " ".join(map(str, opened)))

@@ -15,7 +15,7 @@ from anonymaly.errors import InputError
 from anonymaly.stream.counting.counter import PoolCounter
 from anonymaly.stream.counting.declaration import CountingDeclaration
 from anonymaly.stream.counting.messages import COUNTERS
-from anonymaly.stream.counting.opened_anchor import Opened, OpenedAnchor
+from anonymaly.stream.counting.opened_anchor import OpenedAnchor, OpenedSums
 from anonymaly.stream.counting.owner import PoolOwner
 from anonymaly.stream.counting.pool_declarations import EarlierDeclaration, PoolDeclarations
 from anonymaly.stream.counting.sensor import CountingSensor
@@ -190,7 +190,7 @@ class LoadedPool(LoadedConfig):
             anchor=self.anchor if anchored else None,
         )
 
-    def begin_anchor(self, after: int | None) -> Opened:
+    def begin_anchor(self, after: int | None) -> OpenedSums:
         """Make a counter's anchor, of what its journal opened or of all windows up to one; return of what."""
         if self.anchor is None:
             raise InputError(
@@ -205,14 +205,14 @@ class LoadedPool(LoadedConfig):
             )
         with self.make_counter(anchored=False) as counter:
             opened = counter.opened
-        if after is None and opened == Opened():
+        if after is None and opened == OpenedSums():
             raise InputError(
                 "is needed: the journal knows of no opened sum, is another one, or from before anchors",
                 field="after",
                 next_step="Give the last window that has begun; -1 if no sum can have been opened.",
             )
         if after is not None and after >= opened.window:  # the journal is not trusted about it, either
-            opened = Opened(after)
+            opened = OpenedSums(after)
         OpenedAnchor.begin(self.anchor, self.config.party, self.counted.pool, self._check_key, opened)
         return opened
 
