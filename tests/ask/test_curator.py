@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from anonymaly.errors import (
     DeclarationChanged,
     InputError,
     LedgerDamaged,
+    LedgerError,
     RuleNotDeclared,
     SchemaError,
 )
@@ -497,3 +500,29 @@ def test_a_curator_goes_on_asking_after_its_budget_was_raised(open_curator: Open
     assert curator.ask(am.Count(epsilon=2)).charged
     assert other.ask(am.Count(epsilon=1), repeat=1).charged
     assert curator.remaining == 0
+
+
+def test_no_new_account_is_opened_beside_answers_whose_ledger_is_gone(
+    tmp_path: Path, declare: Declare
+) -> None:
+    def opened() -> closing[am.Curator]:
+        return closing(am.Curator(declare(), budget=1, ledger=tmp_path / "patients.ledger"))
+
+    with opened() as curator:
+        answer = curator.ask(am.Count(epsilon=0.1))
+    ledger, away = tmp_path / "patients.ledger", tmp_path / "away"
+    ledger.rename(away)
+    with opened() as curator:
+        with pytest.raises(LedgerError, match=r"them is gone.*nothing was charged"):
+            curator.ask(am.Count(epsilon=0.1))
+        assert curator.spent == 0
+    for left in tmp_path.glob("patients.ledger*"):
+        if left.is_file():
+            left.unlink()
+    away.rename(ledger)
+    with opened() as curator:
+        assert curator.ask(am.Count(epsilon=0.1)).receipt == answer.receipt
+    shutil.rmtree(tmp_path / "patients.ledger.answers")
+    ledger.unlink()
+    with opened() as curator:  # as its owner wants it
+        assert curator.ask(am.Count(epsilon=0.1)).charged == 0.1

@@ -42,6 +42,10 @@ def test_answers_whose_ledger_is_gone_are_warned_of(run: Run, folder: Path) -> N
     checked = run("check", "patients.yaml")
     assert "warning: patients.ledger.answers holds answers" in checked.stdout
     assert "Restore patients.ledger" in checked.stdout
+    refused = run("count", "patients.yaml", "--epsilon", "0.5")
+    assert refused.returncode == 2
+    assert "patients.ledger.answers holds answers" in refused.stderr
+    assert run("count", "patients.yaml", "--epsilon", "0.5", "--preview").returncode == 0
 
 
 def test_a_store_that_is_named_may_hold_answers_of_other_ledgers(run: Run, folder: Path) -> None:

@@ -87,8 +87,11 @@ class Accountant:
         self.ledger = Ledger.open(self.location, anchor=self.anchor)
         self._opened = False  # whether the declaration and the rules are written down
         self._refuse_changes()
-        answers = store if store is not None else beside(self.location, self.name)
+        own = beside(self.location, self.name)
+        answers = store if store is not None else own
         self.store = Store(folder_of(answers, self.ledger.head().ledger))
+        # Another place may be shared by several ledgers, and so may what is beside a database.
+        self._shares_store = absolute(str(answers)) != absolute(str(own)) or "://" in self.location
         if not isinstance(secret, SecretFile):
             place = secret_beside(self.location, self.name) if secret is None else secret
             secret = SecretFile(Path(place).absolute())
@@ -339,6 +342,8 @@ class Accountant:
             raise self._amended()
         if not known and cost is not None and self.limit is not None:
             refuse_if_too_expensive(cost, remaining=self.limit, limit=self.limit)
+        if not self._shares_store and not self.ledger.accounts():
+            self.store.refuse_orphans(Path(self.location))
         account = self.ledger.open_account(
             self.name,
             declaration.to_dict(),

@@ -75,6 +75,13 @@ def folder_of(answers: str | Path, ledger: str) -> Path:
     return Path(answers).absolute() / ledger[:16]
 
 
+def holds_answers(answers: Path, *, but: Path | None = None) -> bool:
+    """Say whether a folder holds answers of any ledger, or of any but the one that keeps its own there."""
+    with contextlib.suppress(OSError):
+        return any(any(kept.iterdir()) for kept in answers.iterdir() if kept.is_dir() and kept != but)
+    return False
+
+
 class Store:
     """A folder of released answers that only its owner can read."""
 
@@ -90,6 +97,18 @@ class Store:
                 field="store",
                 next_step="Give a folder that can be written to.",
             ) from None
+
+    def refuse_orphans(self, ledger: Path) -> None:
+        """Raise an error, before the first charge, if answers lie here whose ledger is gone."""
+        answers = self.folder.parent
+        if holds_answers(answers, but=self.folder):
+            raise LedgerError(
+                f"{answers.name} holds answers, and the ledger that charged them is gone: a new one would "
+                "promise again what was spent; nothing was charged",
+                field="ledger",
+                next_step=f"Restore {ledger.name}, or say where it is now. If nobody knows those answers, "
+                f"remove {answers}.",
+            )
 
     def refuse_unwritable(self) -> None:
         """Raise an error, before a charge, if no answer could be stored after it."""

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from anonymaly.ask import catalogue
 from anonymaly.ask.secret import AccountSecret, SecretFile, newest_check
+from anonymaly.ask.store import holds_answers
 from anonymaly.cli.output import AsJson, ManifestPath, out, plain, say, say_json
 from anonymaly.core.epsilon import to_nano, to_text
 from anonymaly.core.files import why_not_made, why_not_written
@@ -141,10 +142,10 @@ def _answers_without_ledger(declared: Manifest, folder: Path) -> Iterator[str]:
     if "://" in location or declared.store is not None or _others(declared, folder):
         return  # a store of that name may be shared by several ledgers
     answers = Path(declared.store_location(folder))
-    if answers.is_dir() and any(any(kept.iterdir()) for kept in answers.iterdir() if kept.is_dir()):
+    if holds_answers(answers):
         yield (
-            f"{answers.name} holds answers, and the ledger that charged them is gone: a new one promises "
-            f"again what was spent. Restore {Path(location).name}; if nobody knows those answers, remove them"
+            f"{answers.name} holds answers, and the ledger that charged them is gone: the first question "
+            f"will be refused. Restore {Path(location).name}; if nobody knows those answers, remove them"
         )
 
 
