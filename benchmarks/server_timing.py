@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the time of a server's answer tell two neighbouring tables apart, with slots and without?
 
-One server has both tables. In each pair both are asked the same question, at once or one after the other, in
-an order that chance says; what is compared is the time from sending the question to having the answer. Two
-tests, each doubled for being one of two: Wilcoxon's signed ranks, and the sign test. Then the same without
-slots: an answer is handed over when its job has ended, which nothing but this benchmark can have.
+One server has both tables. In each pair both are asked the same question, one after the other unless several
+pairs are asked at once, in an order that chance says; what is compared is the time from sending the question
+to having the answer. Two tests, each doubled for being one of two: Wilcoxon's signed ranks, and the sign
+test. Then the same without slots: an answer is handed over when its job has ended, which nothing but this
+benchmark can have.
 
     python benchmarks/server_timing.py --pairs 1000 --json
 """
@@ -213,7 +214,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--many", type=int, default=100_000, help="rows of a person that nobody could miss")
     parser.add_argument("--slot", type=float, default=1.0, help="seconds, long enough for every answer")
-    parser.add_argument("--at-once", type=int, default=2, help="pairs, where there are slots")
+    parser.add_argument(
+        "--at-once", type=int, default=1, help="pairs, where there are slots; of more, each hides others"
+    )
     parser.add_argument(
         "--only", help="questions whose line begins so, as 'count: a text'; leak: the plain one"
     )
