@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from anonymaly.audit.cases.stream import STREAM_MUTANTS, StreamMutant
-from anonymaly.audit.cases.stream_counting import COUNTING_MUTANTS, CountingMutant
-from anonymaly.audit.cases.stream_giving import GIVING_MUTANTS, GivingMutant
-from anonymaly.audit.cases.stream_pooled import POOLED_MUTANTS, PooledMutant
+from anonymaly.audit.cases.stream import STREAM_MUTANTS
+from anonymaly.audit.cases.stream_counting import COUNTING_MUTANTS
+from anonymaly.audit.cases.stream_giving import GIVING_MUTANTS
+from anonymaly.audit.cases.stream_pooled import POOLED_MUTANTS
 from anonymaly.audit.questions import AUDITED
 from anonymaly.audit.rate import RATE_FAULTS, RateStep, audit_rate
 from anonymaly.audit.system.digests import DIGESTS_FAULTS, digests_problems
@@ -96,12 +96,7 @@ def _lines(postgres: Callable[[], str] | None) -> Iterator[PlantedFault]:
     for question, audited in AUDITED.items():
         for mutant in audited.mutants:
             yield PlantedFault(question, mutant.name, mutant.layer, mutant.is_rejected)
-    streams: tuple[StreamMutant | CountingMutant | PooledMutant | GivingMutant, ...] = (
-        *STREAM_MUTANTS,
-        *COUNTING_MUTANTS,
-        *POOLED_MUTANTS,
-        *GIVING_MUTANTS,
-    )
+    streams = (*STREAM_MUTANTS, *COUNTING_MUTANTS, *POOLED_MUTANTS, *GIVING_MUTANTS)
     for stream in streams:
         yield PlantedFault("stream", stream.name, stream.layer, stream.is_rejected)
     shared = "all questions"

@@ -6,16 +6,16 @@ from __future__ import annotations
 import itertools
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 
 from anonymaly.ask.catalogue import foreign
-from anonymaly.audit.cases.stream import StreamCase, audit_stream
-from anonymaly.audit.cases.stream_counting import CountingCase, audit_counting
-from anonymaly.audit.cases.stream_giving import GivingCase, audit_giving
-from anonymaly.audit.cases.stream_pooled import PooledCase, audit_pooled
+from anonymaly.audit.cases.stream import StreamCase
+from anonymaly.audit.cases.stream_counting import CountingCase
+from anonymaly.audit.cases.stream_giving import GivingCase
+from anonymaly.audit.cases.stream_pooled import PooledCase
 from anonymaly.audit.faults import IN_A_DATABASE, SYSTEM, PlantedFault, planted_faults
 from anonymaly.audit.findings import AuditForm, AuditLine, AuditRun, Chances, FaultLine
 from anonymaly.audit.fit import ACCEPTED
@@ -24,6 +24,7 @@ from anonymaly.audit.mutants import ALARM as MUTANT_ALARM
 from anonymaly.audit.questions import AUDITED, audited
 from anonymaly.audit.rate import RateStep, audit_rate
 from anonymaly.audit.report import AuditReport, Finding, audit
+from anonymaly.audit.stream_parts import StreamParts
 from anonymaly.audit.system.fault import Check, LackingHere, Problems, found_as_it_is
 from anonymaly.core.progress import listening, tell
 from anonymaly.core.suggestions import guess
@@ -35,6 +36,12 @@ TOTAL_ALARM = 1e-6  # of all bounds and fits of a run together
 QUICK = AuditForm("quick", power=0.85, factor="1.25", at="ε = 2", rounds=0, most_pairs=6)
 THOROUGH = AuditForm("thorough", power=0.93, factor="1.1", at="ε >= 0.5", rounds=3, most_pairs=None)
 STREAM, SHARED = "stream", "all questions"
+STREAMS: Mapping[str, StreamParts] = {
+    STREAM: StreamCase(),
+    "counting": CountingCase(),
+    "pooled": PooledCase(),
+    "giving": GivingCase(),
+}
 NEEDS_POSTGRES = "needs an empty PostgreSQL database"
 Step = Callable[[], "AuditLine | FaultLine"]
 Task = list[Step]  # what one process does in a row
@@ -230,10 +237,8 @@ def _half_the_noise(listed: ListedCase, thorough: bool, seed: int) -> Finding:
 def _shared(names: list[str]) -> Iterator[tuple[str, Step]]:
     """Yield what is no question's case, with the name of its layer."""
     if STREAM in names:
-        yield STREAM, partial(_told, STREAM, STREAM, lambda: AuditLine(STREAM, audit_stream(StreamCase())))
-        yield "counting", partial(_told, STREAM, "counting", _counting)
-        yield "pooled", partial(_told, STREAM, "pooled", _pooled)
-        yield "giving", partial(_told, STREAM, "giving", _giving)
+        for name, parts in STREAMS.items():
+            yield name, partial(_told, STREAM, name, partial(_parts, parts))
     if SHARED in names:
         yield "rate", partial(_told, SHARED, "rate", _rates)
         for faults, check in SYSTEM:
@@ -266,16 +271,8 @@ def _told(about: str, name: str, step: Callable[[], AuditLine]) -> AuditLine:
         return AuditLine(about, AuditReport(name, (Finding(name, "as it is", False, words),)))
 
 
-def _counting() -> AuditLine:
-    return AuditLine(STREAM, audit_counting(CountingCase()))
-
-
-def _pooled() -> AuditLine:
-    return AuditLine(STREAM, audit_pooled(PooledCase()))
-
-
-def _giving() -> AuditLine:
-    return AuditLine(STREAM, audit_giving(GivingCase()))
+def _parts(parts: StreamParts) -> AuditLine:
+    return AuditLine(STREAM, parts.audit())
 
 
 def _rates() -> AuditLine:

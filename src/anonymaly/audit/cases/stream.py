@@ -9,14 +9,17 @@ a detector must not be able to tell apart.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from anonymaly.audit.report import AuditReport, Finding, Layer
+from anonymaly.audit.report import Finding
+from anonymaly.audit.stream_parts import Checks, StreamMutant, StreamParts
 from anonymaly.core.arrays import Booleans, Floats, Integers
 from anonymaly.core.epsilon import NANO
 from anonymaly.declare.domain import Interval
@@ -26,7 +29,6 @@ from anonymaly.stream.protocol.corrector import Corrector
 from anonymaly.stream.protocol.declaration import Column, StreamDeclaration
 from anonymaly.stream.protocol.messages import Candidates, Shifts, Suspects
 
-STREAM_LAYERS: tuple[Layer, ...] = ("bound", "replay")
 LEAST = 3
 COLUMNS = {
     "an ordinary column": (Interval(18, 26), Interval(-50, 400), 0.01),
@@ -42,51 +44,23 @@ MOVES = (-40, 900, -3, 55, 1200, 0)
 
 
 @dataclass(frozen=True)
-class StreamCase:
+class StreamCase(StreamParts):
     """The parts of a stream that can break its promise: columns and their grid, what a corrector tells.
 
     Examples
     --------
-    >>> audit_stream(StreamCase()).passed
+    >>> StreamCase().audit().passed
     True
     """
 
+    title: ClassVar[str] = "stream"
     column: type[Column] = Column
     corrector: type[Corrector] = Corrector
 
-
-@dataclass(frozen=True)
-class StreamMutant:
-    """A broken variant of a stream, and the layer that must notice.
-
-    Examples
-    --------
-    >>> [mutant.name for mutant in STREAM_MUTANTS if mutant.layer == "bound"][0]
-    'widths as they are written, not as they are held'
-    """
-
-    name: str
-    layer: Layer
-    case: StreamCase
-
-    def is_rejected(self) -> bool:
-        """Say whether its layer rejects it."""
-        return audit_stream(self.case, layers=[self.layer]).rejected_by(self.layer)
-
-
-def audit_stream(case: StreamCase, *, layers: Iterable[Layer] = STREAM_LAYERS) -> AuditReport:
-    """Attack a stream; both layers are exact, so there is no false alarm.
-
-    Parameters
-    ----------
-    case : StreamCase
-        The parts to attack.
-    layers : list of str
-        Which of ``bound`` and ``replay`` to run.
-    """
-    checks = {"bound": _bound, "replay": _replay}
-    found = [finding for layer in layers for finding in checks[layer](case)]
-    return AuditReport("stream", tuple(found))
+    @property
+    def checks(self) -> Checks:
+        """The attack of each layer; both are exact, so there is no false alarm."""
+        return {"bound": partial(_bound, self), "replay": partial(_replay, self)}
 
 
 def _bound(case: StreamCase) -> Iterator[Finding]:
@@ -124,12 +98,16 @@ def _apart(column: Column, readings: Sequence[float] | Floats) -> int:
 
 
 def _replay(case: StreamCase) -> Iterator[Finding]:
+    yield from few_suspects(partial(_view, case.corrector))
+
+
+def few_suspects(view: Callable[[Booleans, Sequence[int]], tuple[bytes, ...]]) -> Iterator[Finding]:
     """With fewer suspects than declared, nothing told of them depends on how far they moved."""
     differ = False
     for named in range(len(MOVES) + 1):
         suspects = np.arange(len(MOVES)) < named
-        views = [_view(case.corrector, suspects, moves) for moves in (MOVES, _other_moves(named))]
-        same = views[0] == views[1]
+        other = tuple(2000 - 300 * place if place < named else move for place, move in enumerate(MOVES))
+        same = view(suspects, MOVES) == view(suspects, other)
         if named < LEAST:
             words = "are told the same of" if same else "can be told apart by what is said of"
             yield Finding("replay", f"{named} suspects", same, f"two windows {words} them")
@@ -137,11 +115,6 @@ def _replay(case: StreamCase) -> Iterator[Finding]:
     yield Finding(
         "replay", "power", differ, "enough suspects give a distance that depends on them", power=True
     )
-
-
-def _other_moves(named: int) -> tuple[int, ...]:
-    """Return the same window, but for how far the suspects moved."""
-    return tuple(2000 - 300 * place if place < named else move for place, move in enumerate(MOVES))
 
 
 def _view(kind: type[Corrector], suspects: Booleans, moves: Sequence[int]) -> tuple[bytes, ...]:

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from anonymaly.audit.fit import fit_integers
-from anonymaly.audit.report import AuditReport, Finding, Layer
+from anonymaly.audit.report import Finding
+from anonymaly.audit.stream_parts import Checks, StreamMutant, StreamParts
 from anonymaly.core.arrays import Integers
 from anonymaly.core.epsilon import NANO
 from anonymaly.declare.domain import Interval
@@ -48,7 +49,6 @@ from anonymaly.stream.protocol.pool import WindowState
 from anonymaly.stream.protocol.pool_server import Waits
 from anonymaly.stream.protocol.windows import PooledWindows
 
-COUNTING_LAYERS: tuple[Layer, ...] = ("bound", "fit", "ledger", "replay")
 HONEST, LIAR = "counter-1", "counter-2"
 START = "2026-01-01T00:00:00+00:00"
 SENSORS = tuple(f"s{number:02}" for number in range(6))
@@ -58,18 +58,29 @@ Contribute = Callable[..., tuple[Contribution, Contribution]]
 
 
 @dataclass(frozen=True)
-class CountingCase:
+class CountingCase(StreamParts):
     """The parts of counting that can break its promise.
 
     Examples
     --------
-    >>> audit_counting(CountingCase(), layers=["bound", "ledger"]).passed
+    >>> CountingCase().audit(["bound", "ledger"]).passed
     True
     """
 
+    title: ClassVar[str] = "stream, counting"
     counter: type[PoolCounter] = PoolCounter
     declaration: type[CountingDeclaration] = CountingDeclaration
     contribute: Contribute = contribute
+
+    @property
+    def checks(self) -> Checks:
+        """The attack of each layer; together they reject a right one at most once in 10^9 times."""
+        return {
+            "bound": partial(_bound, self),
+            "fit": partial(_fit, self),
+            "ledger": partial(_ledger, self),
+            "replay": partial(_replay, self),
+        }
 
     def declared(self, cells: int = 8, *, period: int = 1, epsilon: str = "1") -> CountingDeclaration:
         """Return a pool of the case."""
@@ -93,39 +104,6 @@ class Conversation:
     def of(self, kind: type[Message]) -> list[Any]:
         """Return what it said of one kind."""
         return [message for message in self.said if isinstance(message, kind)]
-
-
-@dataclass(frozen=True)
-class CountingMutant:
-    """A broken variant of counting, and the layer that must notice.
-
-    Examples
-    --------
-    >>> [mutant.name for mutant in COUNTING_MUTANTS if mutant.layer == "ledger"]
-    ['half of it charged']
-    """
-
-    name: str
-    layer: Layer
-    case: CountingCase
-
-    def is_rejected(self) -> bool:
-        """Say whether its layer rejects it."""
-        return any(not finding.passed for finding in CHECKS[self.layer](self.case))
-
-
-def audit_counting(case: CountingCase, *, layers: Iterable[Layer] = COUNTING_LAYERS) -> AuditReport:
-    """Attack counting; a right one is rejected at most once in 10^9 times.
-
-    Parameters
-    ----------
-    case : CountingCase
-        The parts to attack.
-    layers : list of str
-        Which layers to run.
-    """
-    found = [finding for layer in layers for finding in CHECKS[layer](case)]
-    return AuditReport("stream, counting", tuple(found))
 
 
 def play(
@@ -226,14 +204,6 @@ def _replay(case: CountingCase) -> Iterator[Finding]:
     yield _bent(case)
     yield _unpaid(case)
     yield _declared_otherwise(case)
-
-
-CHECKS: dict[Layer, Callable[[CountingCase], Iterator[Finding]]] = {
-    "bound": _bound,
-    "fit": _fit,
-    "ledger": _ledger,
-    "replay": _replay,
-}
 
 
 def _accepted(seen: Conversation) -> set[str]:
@@ -472,17 +442,17 @@ def _without_secret(
     return contribute(sensor, window, cell, bits, known, previous, declared)
 
 
-COUNTING_MUTANTS: tuple[CountingMutant, ...] = (
-    CountingMutant("noise for one cell where two change", "bound", CountingCase(declaration=_RateForOneCell)),
-    CountingMutant("noise left to the other counter", "fit", CountingCase(counter=_NoiseLeftOut)),
-    CountingMutant("the same noise in every window", "fit", CountingCase(counter=_OneNoise)),
-    CountingMutant("half of it charged", "ledger", CountingCase(declaration=_HalfCharged)),
-    CountingMutant("a proof without a secret", "replay", CountingCase(contribute=_without_secret)),
-    CountingMutant("every vector believed", "replay", CountingCase(counter=_BelievesAll)),
-    CountingMutant("a message checked again", "replay", CountingCase(counter=_ChecksAgain)),
-    CountingMutant("opened before the other commits", "replay", CountingCase(counter=_OpensAtOnce)),
-    CountingMutant("a sum over any list", "replay", CountingCase(counter=_SumsAnyList)),
-    CountingMutant("a bent histogram believed", "replay", CountingCase(counter=_BelievesCounts)),
-    CountingMutant("any declaration taken", "replay", CountingCase(counter=_TakesAllDeclarations)),
-    CountingMutant("counted windows that nobody paid for", "replay", CountingCase(declaration=_CountsAlways)),
+COUNTING_MUTANTS: tuple[StreamMutant, ...] = (
+    StreamMutant("noise for one cell where two change", "bound", CountingCase(declaration=_RateForOneCell)),
+    StreamMutant("noise left to the other counter", "fit", CountingCase(counter=_NoiseLeftOut)),
+    StreamMutant("the same noise in every window", "fit", CountingCase(counter=_OneNoise)),
+    StreamMutant("half of it charged", "ledger", CountingCase(declaration=_HalfCharged)),
+    StreamMutant("a proof without a secret", "replay", CountingCase(contribute=_without_secret)),
+    StreamMutant("every vector believed", "replay", CountingCase(counter=_BelievesAll)),
+    StreamMutant("a message checked again", "replay", CountingCase(counter=_ChecksAgain)),
+    StreamMutant("opened before the other commits", "replay", CountingCase(counter=_OpensAtOnce)),
+    StreamMutant("a sum over any list", "replay", CountingCase(counter=_SumsAnyList)),
+    StreamMutant("a bent histogram believed", "replay", CountingCase(counter=_BelievesCounts)),
+    StreamMutant("any declaration taken", "replay", CountingCase(counter=_TakesAllDeclarations)),
+    StreamMutant("counted windows that nobody paid for", "replay", CountingCase(declaration=_CountsAlways)),
 )

@@ -9,12 +9,14 @@ Both are exact, so there is no false alarm.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from anonymaly.audit.report import AuditReport, Finding, Layer
+from anonymaly.audit.report import Finding
+from anonymaly.audit.stream_parts import Checks, StreamMutant, StreamParts
 from anonymaly.declare.domain import Interval
 from anonymaly.ledger import Ledger
 from anonymaly.ledger.given import ConsentDecision
@@ -24,7 +26,6 @@ from anonymaly.stream.protocol.parties import Outgoing
 from anonymaly.stream.protocol.requests import AnswerState, ReadingAnswer, ReadingRequest
 from anonymaly.stream.protocol.sensor import Sensor
 
-GIVING_LAYERS: tuple[Layer, ...] = ("ledger", "replay")
 NAME, WINDOW = "s", 2
 ASKED = ReadingRequest(NAME, 0, 1, 0, "why?")
 Deciding = Callable[[Sensor], list[Outgoing]]
@@ -35,50 +36,22 @@ LATER: Readings = (*ONE, *ONE, *ONE)  # so that the reading is not kept any more
 
 
 @dataclass(frozen=True)
-class GivingCase:
+class GivingCase(StreamParts):
     """The part of a stream that may hand over readings.
 
     Examples
     --------
-    >>> audit_giving(GivingCase()).passed
+    >>> GivingCase().audit().passed
     True
     """
 
+    title: ClassVar[str] = "stream, readings asked for"
     sensor: type[Sensor] = Sensor
 
-
-@dataclass(frozen=True)
-class GivingMutant:
-    """A broken variant, and the layer that must notice.
-
-    Examples
-    --------
-    >>> [mutant.name for mutant in GIVING_MUTANTS if mutant.layer == "ledger"]
-    ['a consent that the ledger does not know']
-    """
-
-    name: str
-    layer: Layer
-    case: GivingCase
-
-    def is_rejected(self) -> bool:
-        """Say whether its layer rejects it."""
-        return audit_giving(self.case, layers=[self.layer]).rejected_by(self.layer)
-
-
-def audit_giving(case: GivingCase, *, layers: Iterable[Layer] = GIVING_LAYERS) -> AuditReport:
-    """Attack what hands over readings.
-
-    Parameters
-    ----------
-    case : GivingCase
-        The part to attack.
-    layers : list of str
-        Which of ``ledger`` and ``replay`` to run.
-    """
-    checks = {"ledger": _ledger, "replay": _replay}
-    found = [finding for layer in layers for finding in checks[layer](case)]
-    return AuditReport("stream, readings asked for", tuple(found))
+    @property
+    def checks(self) -> Checks:
+        """The attack of each layer."""
+        return {"ledger": partial(_ledger, self), "replay": partial(_replay, self)}
 
 
 def _replay(case: GivingCase) -> Iterator[Finding]:
@@ -172,9 +145,9 @@ class _NotInTheLedger(Sensor):
         }
 
 
-GIVING_MUTANTS: tuple[GivingMutant, ...] = (
-    GivingMutant("silence taken for consent", "replay", GivingCase(_SilenceIsConsent)),
-    GivingMutant("what is not kept said without a decision", "replay", GivingCase(_SaysWhatIsGone)),
-    GivingMutant("a refusal with the reading's time", "replay", GivingCase(_RefusesWithTheTime)),
-    GivingMutant("a consent that the ledger does not know", "ledger", GivingCase(_NotInTheLedger)),
+GIVING_MUTANTS: tuple[StreamMutant, ...] = (
+    StreamMutant("silence taken for consent", "replay", GivingCase(_SilenceIsConsent)),
+    StreamMutant("what is not kept said without a decision", "replay", GivingCase(_SaysWhatIsGone)),
+    StreamMutant("a refusal with the reading's time", "replay", GivingCase(_RefusesWithTheTime)),
+    StreamMutant("a consent that the ledger does not know", "ledger", GivingCase(_NotInTheLedger)),
 )

@@ -3,20 +3,24 @@
 
 ``ledger`` compares what left a sensor with what it was charged, at an ε so large that the noise is nil.
 ``replay`` has a corrector judge two windows that a detector must not be able to tell apart, and asks it about
-a second list of sensors. Both are exact, so there is no false alarm. Grid and noise are those of `stream`.
+a second list of sensors. Grid and noise are those of `stream`.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from anonymaly.audit.report import AuditReport, Finding, Layer
+from anonymaly.audit.cases.stream import LEAST, MOVES, few_suspects
+from anonymaly.audit.report import Finding
+from anonymaly.audit.stream_parts import Checks, StreamMutant, StreamParts
 from anonymaly.core.arrays import Booleans, Integers
 from anonymaly.declare.domain import Interval
 from anonymaly.errors import InputError
@@ -39,10 +43,7 @@ from anonymaly.stream.protocol.pooled.sensor import PooledSensor
 from anonymaly.stream.protocol.timed_sensor import Chosen
 from anonymaly.stream.protocol.windows import PooledWindows
 
-POOLED_LAYERS: tuple[Layer, ...] = ("ledger", "replay")
-NAMES = tuple(f"s{place}" for place in range(6))
-MOVES = (-40, 900, -3, 55, 1200, 0)
-LEAST = 3
+NAMES = tuple(f"s{place}" for place in range(len(MOVES)))
 START = "2026-01-01T00:00:00+00:00"
 MINUTES = (0, 0, 1, 0, 3, 3)  # windows last a minute: the first is there three times, once late
 FIRST = (7.0, 5.0, 2.0)  # of the readings that follow, those that are the first of their window
@@ -51,51 +52,23 @@ NO_NOISE = 1000  # of ε for one column of ten steps: a draw other than 0 has a 
 
 
 @dataclass(frozen=True)
-class PooledCase:
+class PooledCase(StreamParts):
     """The parts of a pool that can break its promise.
 
     Examples
     --------
-    >>> audit_pooled(PooledCase()).passed
+    >>> PooledCase().audit().passed
     True
     """
 
+    title: ClassVar[str] = "stream, windows over many sensors"
     sensor: type[PooledSensor] = PooledSensor
     corrector: type[PooledCorrector] = PooledCorrector
 
-
-@dataclass(frozen=True)
-class PooledMutant:
-    """A broken variant, and the layer that must notice.
-
-    Examples
-    --------
-    >>> [mutant.name for mutant in POOLED_MUTANTS if mutant.layer == "ledger"][0]
-    "a window's reading sent again"
-    """
-
-    name: str
-    layer: Layer
-    case: PooledCase
-
-    def is_rejected(self) -> bool:
-        """Say whether its layer rejects it."""
-        return audit_pooled(self.case, layers=[self.layer]).rejected_by(self.layer)
-
-
-def audit_pooled(case: PooledCase, *, layers: Iterable[Layer] = POOLED_LAYERS) -> AuditReport:
-    """Attack windows over many sensors.
-
-    Parameters
-    ----------
-    case : PooledCase
-        The parts to attack.
-    layers : list of str
-        Which of ``ledger`` and ``replay`` to run.
-    """
-    checks = {"ledger": _ledger, "replay": _replay}
-    found = [finding for layer in layers for finding in checks[layer](case)]
-    return AuditReport("stream, windows over many sensors", tuple(found))
+    @property
+    def checks(self) -> Checks:
+        """The attack of each layer; both are exact, so there is no false alarm."""
+        return {"ledger": partial(_ledger, self), "replay": partial(_replay, self)}
 
 
 def _declared(epsilon: int) -> PooledDeclaration:
@@ -134,32 +107,16 @@ def _ledger(case: PooledCase) -> Iterator[Finding]:
 
 def _replay(case: PooledCase) -> Iterator[Finding]:
     """Lemma 9, and what few suspects must not tell."""
-    differ = False
-    for named in range(len(MOVES) + 1):
-        suspects = np.arange(len(MOVES)) < named
-        views = [_view(case.corrector, suspects, moves) for moves in (MOVES, _other_moves(named))]
-        same = views[0] == views[1]
-        if named < LEAST:
-            words = "are told the same of" if same else "can be told apart by what is said of"
-            yield Finding("replay", f"{named} suspects", same, f"two windows {words} them")
-        differ |= not same
+    yield from few_suspects(partial(_view, case.corrector))
     said = _said(case.corrector, [_suspects(ALL, ALL), _gathered(OTHERS), _suspects(OTHERS, OTHERS)], MOVES)
     lists = [message for message in said if isinstance(message, Agreed)]
     pairs = [message for message in said if isinstance(message, Thresholds)]
     words = f"{len(lists)} lists were agreed on, and {len(pairs)} pairs of distances told"
     yield Finding("replay", "one list", len(lists) == len(pairs) == 1, words)
-    yield Finding(
-        "replay", "power", differ, "enough suspects give a distance that depends on them", power=True
-    )
 
 
 ALL = np.ones(len(NAMES), np.bool_)
 OTHERS = np.arange(len(NAMES)) > 0
-
-
-def _other_moves(named: int) -> tuple[int, ...]:
-    """Return the same window, but for how far the suspects moved."""
-    return tuple(2000 - 300 * place if place < named else move for place, move in enumerate(MOVES))
 
 
 def _shifts(moves: Sequence[int]) -> list[PooledShift]:
@@ -238,9 +195,9 @@ class _AnyList(PooledCorrector):
         return super()._take(message)
 
 
-POOLED_MUTANTS: tuple[PooledMutant, ...] = (
-    PooledMutant("a window's reading sent again", "ledger", PooledCase(sensor=_ForgetsItsWindows)),
-    PooledMutant("a window's largest reading", "ledger", PooledCase(sensor=_TheLargestOfAWindow)),
-    PooledMutant("one sensor's move told", "replay", PooledCase(corrector=_OneIsEnough)),
-    PooledMutant("a second list of a window", "replay", PooledCase(corrector=_AnyList)),
+POOLED_MUTANTS: tuple[StreamMutant, ...] = (
+    StreamMutant("a window's reading sent again", "ledger", PooledCase(sensor=_ForgetsItsWindows)),
+    StreamMutant("a window's largest reading", "ledger", PooledCase(sensor=_TheLargestOfAWindow)),
+    StreamMutant("one sensor's move told", "replay", PooledCase(corrector=_OneIsEnough)),
+    StreamMutant("a second list of a window", "replay", PooledCase(corrector=_AnyList)),
 )
