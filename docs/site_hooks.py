@@ -23,6 +23,9 @@ NAMES = {"questions/explain/everyone": "explain for everyone", "questions/explai
 LINK = re.compile(r"\]\(([^)\s]*GUARANTEE\.md)(#[^)\s]*)?\)")
 MENTION = re.compile(r"(?<!\[)`((?:[\w-]+/)*GUARANTEE\.md)`")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+CODE = re.compile(r"(<code\b[^>]*>)(.*?)(</code>)", re.DOTALL)
+# An option, or a name with hyphens: shorter than a phone's line, and no part of a path or of an address.
+HYPHENS = re.compile(r"(?<![\w./-])(?=[\w-]{2,30}(?![\w/-]))-{0,2}\w+(?:-\w+)*(?<=[\w-]{2})")
 
 
 def proofs() -> dict[str, Path]:
@@ -55,6 +58,29 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return with_proof_links(markdown, page.file.src_uri)
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Keep options whole."""
+    return with_whole_options(html)
+
+
+def with_whole_options(text: str) -> str:
+    """Return a page whose lines do not end within ``--option`` or ``share-sample``, as a browser's would."""
+
+    def kept(match: re.Match[str]) -> str:
+        word = match[0]
+        return f'<span class="whole">{word}</span>' if "-" in word else word
+
+    def coded(match: re.Match[str]) -> str:
+        parts = re.split(r"(<[^>]*>)", match[2])  # tags stay as they are
+        return (
+            match[1]
+            + "".join(part if part[:1] == "<" else HYPHENS.sub(kept, part) for part in parts)
+            + match[3]
+        )
+
+    return CODE.sub(coded, text)
+
+
 def with_proof_links(markdown: str, page: str) -> str:
     """Return a page's text with links to proofs as the site has them; ``page`` is its path below docs."""
     origin = proofs().get(page, ROOT / "docs" / page).parent
@@ -68,11 +94,9 @@ def with_proof_links(markdown: str, page: str) -> str:
         return f"]({place})" if place else match[0]
 
     def mentioned(match: re.Match[str]) -> str:
-        # A bare name on the page of a question is that question's own proof.
+        # A name on the page of a question is of that question's own folder, unless it names another one.
         own = SOURCE / "questions" / Path(page).stem.replace("-", "_")
-        homes = (
-            [SOURCE / match[1]] if "/" in match[1] else [own / match[1], SOURCE / Path(page).stem / match[1]]
-        )
+        homes = [folder / match[1] for folder in (SOURCE, origin, own, SOURCE / Path(page).stem)]
         place = next(filter(None, map(link, homes)), None)
         return f"[{match[0]}]({place})" if place else match[0]
 
