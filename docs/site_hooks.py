@@ -23,6 +23,7 @@ NAMES = {"questions/explain/everyone": "explain for everyone", "questions/explai
 LINK = re.compile(r"\]\(([^)\s]*GUARANTEE\.md)(#[^)\s]*)?\)")
 MENTION = re.compile(r"(?<!\[)`((?:[\w-]+/)*GUARANTEE\.md)`")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+LONG = 60  # letters of a cell
 CODE = re.compile(r"(<code\b[^>]*>)(.*?)(</code>)", re.DOTALL)
 # An option, or a name with hyphens: shorter than a phone's line, and no part of a path or of an address.
 HYPHENS = re.compile(r"(?<![\w./-])(?=[\w-]{2,30}(?![\w/-]))-{0,2}\w+(?:-\w+)*(?<=[\w-]{2})")
@@ -59,8 +60,42 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Keep options whole."""
-    return with_whole_options(html)
+    """Show charts as wide as a page is, and mark what lines and columns need room for."""
+    shown = with_charts(html, Path(str(page.file.abs_src_path)).parent)
+    return with_whole_options(with_long_cells(shown))
+
+
+def with_charts(text: str, folder: Path) -> str:
+    """Return a page with the charts of its pictures in it, so that their words are as large on a phone.
+
+    A chart's places are percentages: in the page it has the page's width and colours, which a picture that is
+    fetched has not. Drawings and pictures of other programs stay what they are.
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        # A page lies in a folder of its own, one below that of its text; index.md does not.
+        places = (folder / match[1], folder / match[1].removeprefix("../"))
+        place = next((place for place in places if place.is_file()), None)
+        svg = place.read_text("utf-8").strip() if place else ""
+        opening, closing, rest = svg.partition(">")
+        if ' class="drawing"' not in opening or opening.count("<svg") != 1:
+            return match[0]
+        opening = re.sub(r' viewBox="[^"]*"| color="[^"]*"', "", opening)
+        opening = re.sub(r' width="\d+"', ' width="100%"', opening)
+        drawn = re.sub(r'^<rect [^>]*\bheight="100%"[^>]*>', "", rest)  # the paper
+        return f'<span class="chart">{opening}{closing}{drawn}</span>'
+
+    return re.sub(r'<img\b[^>]*?\bsrc="([^":]+\.svg)"[^>]*>', shown, text)
+
+
+def with_long_cells(text: str) -> str:
+    """Return a page whose cells of long text are marked: on a phone they are not to be a word wide."""
+
+    def marked(match: re.Match[str]) -> str:
+        words = html.unescape(re.sub(r"<[^>]*>", "", match[2]))
+        return f'<td class="long"{match[1]}>{match[2]}' if len(words) > LONG else match[0]
+
+    return re.sub(r"<td((?:(?! class=)[^>])*)>(.*?)(?=</td>)", marked, text, flags=re.DOTALL)
 
 
 def with_whole_options(text: str) -> str:

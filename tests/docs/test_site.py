@@ -103,6 +103,28 @@ def test_lists_and_slanted_words_are_what_the_text_means(site: Path) -> None:
         assert [part for part in paragraphs if re.search(r"\n(?:\d\.|[-*]) ", part)] == [], name
 
 
+def test_a_chart_is_in_its_page_and_a_drawing_stays_a_picture(tmp_path: Path) -> None:
+    hooks = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))
+    folder = ROOT / "docs"
+    chart = hooks["with_charts"]('<p><img alt="a" src="../pictures/plan.svg" /></p>', folder)
+    assert chart.count("<img") == 0
+    assert chart.startswith(
+        '<p><span class="chart"><svg xmlns="http://www.w3.org/2000/svg" class="drawing" width="100%"'
+    )
+    assert "viewBox" not in chart.partition("<text")[0]
+    assert "#ffffff" not in chart  # nor paper that dark words of a page would not be seen on
+    for other in ("pictures/adjacency.svg", "questions/exclusion_attack.svg", "pictures/none.svg"):
+        page = f'<p><img alt="a" src="{other}" /></p>'
+        assert hooks["with_charts"](page, folder) == page
+
+
+def test_cells_of_long_text_are_marked() -> None:
+    hooks = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))
+    long = "a few words " * 6
+    page = f"<td>short</td><td><code>{long}</code></td><td class='x'>{long}</td>"
+    assert hooks["with_long_cells"](page).count('<td class="long">') == 1
+
+
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
