@@ -23,7 +23,7 @@ NAMES = {"questions/explain/everyone": "explain for everyone", "questions/explai
 LINK = re.compile(r"\]\(([^)\s]*GUARANTEE\.md)(#[^)\s]*)?\)")
 MENTION = re.compile(r"(?<!\[)`((?:[\w-]+/)*GUARANTEE\.md)`")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-LONG = 60  # letters of a cell
+LONG, SHORT = 60, 14  # letters of a cell
 CODE = re.compile(r"(<code\b[^>]*>)(.*?)(</code>)", re.DOTALL)
 # An option, or a name with hyphens: shorter than a phone's line, and no part of a path or of an address.
 HYPHENS = re.compile(r"(?<![\w./-])(?=[\w-]{2,30}(?![\w/-]))-{0,2}\w+(?:-\w+)*(?<=[\w-]{2})")
@@ -62,7 +62,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Show charts as wide as a page is, and mark what lines and columns need room for."""
     shown = with_charts(html, Path(str(page.file.abs_src_path)).parent)
-    return with_whole_options(with_long_cells(shown))
+    return with_whole_options(with_marked_cells(shown))
 
 
 def with_charts(text: str, folder: Path) -> str:
@@ -88,12 +88,14 @@ def with_charts(text: str, folder: Path) -> str:
     return re.sub(r'<img\b[^>]*?\bsrc="([^":]+\.svg)"[^>]*>', shown, text)
 
 
-def with_long_cells(text: str) -> str:
-    """Return a page whose cells of long text are marked: on a phone they are not to be a word wide."""
+def with_marked_cells(text: str) -> str:
+    """Return a page whose cells are marked: long text is not to be a word wide, a figure is one line."""
 
     def marked(match: re.Match[str]) -> str:
         words = html.unescape(re.sub(r"<[^>]*>", "", match[2]))
-        return f'<td class="long"{match[1]}>{match[2]}' if len(words) > LONG else match[0]
+        figure = len(words) < SHORT and any(map(str.isdigit, words))
+        kind = "long" if len(words) > LONG else "figure" if figure else ""
+        return f'<td class="{kind}"{match[1]}>{match[2]}' if kind else match[0]
 
     return re.sub(r"<td((?:(?! class=)[^>])*)>(.*?)(?=</td>)", marked, text, flags=re.DOTALL)
 

@@ -118,11 +118,13 @@ def test_a_chart_is_in_its_page_and_a_drawing_stays_a_picture(tmp_path: Path) ->
         assert hooks["with_charts"](page, folder) == page
 
 
-def test_cells_of_long_text_are_marked() -> None:
+def test_cells_of_long_text_and_of_a_figure_are_marked() -> None:
     hooks = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))
     long = "a few words " * 6
-    page = f"<td>short</td><td><code>{long}</code></td><td class='x'>{long}</td>"
-    assert hooks["with_long_cells"](page).count('<td class="long">') == 1
+    page = f"<td>short</td><td>98.7 / 100 %</td><td><code>{long}</code></td><td class='x'>{long}</td>"
+    marked = hooks["with_marked_cells"](page)
+    assert marked.startswith('<td>short</td><td class="figure">98.7')
+    assert marked.count('<td class="long">') == marked.count("<td class='x'>") == 1
 
 
 @pytest.mark.parametrize(
