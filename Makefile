@@ -32,7 +32,7 @@ test-plain: .venv/.dev
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not spark and not chromium"
 
 test-browser: .venv/.dev
-	$(BIN)/pytest -m chromium tests/server tests/docs
+	$(BIN)/pytest -m chromium tests/audit tests/docs tests/inspect tests/server
 
 test-spark: .venv/.dev
 	$(BIN)/pytest -m spark

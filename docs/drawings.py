@@ -52,7 +52,10 @@ def noisy_counts() -> str:
     for value in range(14, 28):
         left = 50 + (value - 14) * 40
         for true, offset, colour, full in ((20, 4, BLUE, True), (21, 20, ORANGE, False)):
-            height = 430 * _law(abs(value - true), 1.0)
+            probability = _law(abs(value - true), 1.0)
+            height = 370 * probability
+            if value == true:
+                shapes.append(words(left + offset + 7, 222 - height, f"{100 * probability:.0f} %"))
             shapes.append(
                 box(
                     left + offset, 230 - height, 14, height, fill=colour if full else "#ffffff", stroke=colour
@@ -62,6 +65,8 @@ def noisy_counts() -> str:
     shapes += [
         f'<line x1="44" x2="616" y1="230" y2="230" stroke="{INK}"/>',
         words(330, 270, "the answer"),
+        words(620, 62, "height: how probable", anchor="end"),
+        words(620, 80, "an answer is", anchor="end"),
         box(60, 50, 14, 14, fill=BLUE, stroke=BLUE),
         words(82, 62, "without Anna: 20 match", anchor="start"),
         box(60, 74, 14, 14, fill="#ffffff", stroke=ORANGE),
@@ -87,13 +92,13 @@ def sensitive() -> str:
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{BLUE}"/>')
     shapes += [
         f'<circle cx="190" cy="150" r="60" fill="none" stroke="{INK}"/>',
-        f'<circle cx="480" cy="110" r="60" fill="none" stroke="{INK}" stroke-dasharray="5 4"/>',
-        _diamond(480, 110),
+        f'<circle cx="470" cy="110" r="60" fill="none" stroke="{INK}" stroke-dasharray="5 4"/>',
+        _diamond(470, 110),
         words(190, 270, "many within the radius: normal", bold=True),
         words(190, 290, "protected by ε"),
-        words(480, 200, "at most β within the radius: an anomaly", bold=True),
-        words(480, 220, "not protected: an answer may show"),
-        words(480, 238, "that this record is in the data"),
+        words(470, 200, "at most β within the radius: an anomaly", bold=True),
+        words(470, 220, "not protected: an answer may show"),
+        words(470, 238, "that this record is in the data"),
         words(190, 24, "each circle has the declared radius"),
     ]
     return picture(640, 306, title, shapes)
@@ -183,7 +188,8 @@ def budget() -> str:
         shapes.append(words(left + (at + share / 2) * scale, y + 37, f"{share:g}"))
         at += share
     shapes.append(box(left + at * scale, y, (2 - at) * scale, 44, fill="#ffffff", dashed=True))
-    shapes.append(words(left + (at + (2 - at) / 2) * scale, y + 27, "0.2"))
+    shapes.append(words(left + (at + (2 - at) / 2) * scale, y + 20, "left"))
+    shapes.append(words(left + (at + (2 - at) / 2) * scale, y + 37, "0.2"))
     shapes.append(box(left + at * scale, y + 66, 0.5 * scale, 40, fill="#fbe6d9", stroke=ORANGE, dashed=True))
     shapes.append(words(left + (at + 0.25) * scale, y + 91, "0.5"))
     shapes.append(

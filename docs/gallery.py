@@ -33,9 +33,11 @@ def _svg(shown: Any) -> str:
         depth += -1 if found[0] == "</svg>" else 1
         if depth == 0:
             svg = text[start : found.end()]
-            if 'width="100%" height="' in svg:
-                high = svg.partition('height="')[2].partition('"')[0]
-                svg = svg.replace('width="100%"', f'width="{WIDTH}" viewBox="0 0 {WIDTH} {high}"', 1)
+            opening, rest = svg[: svg.index(">")], svg[svg.index(">") :]  # paper has a width, too
+            if 'width="100%" height="' in opening:
+                high = opening.partition('height="')[2].partition('"')[0]
+                opening = opening.replace('width="100%"', f'width="{WIDTH}" viewBox="0 0 {WIDTH} {high}"', 1)
+            svg = opening + rest
             return svg if "xmlns=" in svg else svg.replace("<svg", f"<svg {SPACE}", 1)
     raise ValueError(f"{type(shown).__name__} draws nothing")
 

@@ -23,6 +23,10 @@ NAMES = {"questions/explain/everyone": "explain for everyone", "questions/explai
 LINK = re.compile(r"\]\(([^)\s]*GUARANTEE\.md)(#[^)\s]*)?\)")
 MENTION = re.compile(r"(?<!\[)`((?:[\w-]+/)*GUARANTEE\.md)`")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+LONG, SHORT = 60, 14  # letters of a cell
+CODE = re.compile(r"(<code\b[^>]*>)(.*?)(</code>)", re.DOTALL)
+# An option, or a name with hyphens: shorter than a phone's line, and no part of a path or of an address.
+HYPHENS = re.compile(r"(?<![\w./-])(?=[\w-]{2,30}(?![\w/-]))-{0,2}\w+(?:-\w+)*(?<=[\w-]{2})")
 
 
 def proofs() -> dict[str, Path]:
@@ -55,6 +59,65 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return with_proof_links(markdown, page.file.src_uri)
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show charts as wide as a page is, and mark what lines and columns need room for."""
+    shown = with_charts(html, Path(str(page.file.abs_src_path)).parent)
+    return with_whole_options(with_marked_cells(shown))
+
+
+def with_charts(text: str, folder: Path) -> str:
+    """Return a page with the charts of its pictures in it, so that their words are as large on a phone.
+
+    A chart's places are percentages: in the page it has the page's width and colours, which a picture that is
+    fetched has not. Drawings and pictures of other programs stay what they are.
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        # A page lies in a folder of its own, one below that of its text; index.md does not.
+        places = (folder / match[1], folder / match[1].removeprefix("../"))
+        place = next((place for place in places if place.is_file()), None)
+        svg = place.read_text("utf-8").strip() if place else ""
+        opening, closing, rest = svg.partition(">")
+        if ' class="drawing"' not in opening or opening.count("<svg") != 1:
+            return match[0]
+        opening = re.sub(r' viewBox="[^"]*"| color="[^"]*"', "", opening)
+        opening = re.sub(r' width="\d+"', ' width="100%"', opening)
+        drawn = re.sub(r'^<rect [^>]*\bheight="100%"[^>]*>', "", rest)  # the paper
+        return f'<span class="chart">{opening}{closing}{drawn}</span>'
+
+    return re.sub(r'<img\b[^>]*?\bsrc="([^":]+\.svg)"[^>]*>', shown, text)
+
+
+def with_marked_cells(text: str) -> str:
+    """Return a page whose cells are marked: long text is not to be a word wide, a figure is one line."""
+
+    def marked(match: re.Match[str]) -> str:
+        words = html.unescape(re.sub(r"<[^>]*>", "", match[2]))
+        figure = len(words) < SHORT and any(map(str.isdigit, words))
+        kind = "long" if len(words) > LONG else "figure" if figure else ""
+        return f'<td class="{kind}"{match[1]}>{match[2]}' if kind else match[0]
+
+    return re.sub(r"<td((?:(?! class=)[^>])*)>(.*?)(?=</td>)", marked, text, flags=re.DOTALL)
+
+
+def with_whole_options(text: str) -> str:
+    """Return a page whose lines do not end within ``--option`` or ``share-sample``, as a browser's would."""
+
+    def kept(match: re.Match[str]) -> str:
+        word = match[0]
+        return f'<span class="whole">{word}</span>' if "-" in word else word
+
+    def coded(match: re.Match[str]) -> str:
+        parts = re.split(r"(<[^>]*>)", match[2])  # tags stay as they are
+        return (
+            match[1]
+            + "".join(part if part[:1] == "<" else HYPHENS.sub(kept, part) for part in parts)
+            + match[3]
+        )
+
+    return CODE.sub(coded, text)
+
+
 def with_proof_links(markdown: str, page: str) -> str:
     """Return a page's text with links to proofs as the site has them; ``page`` is its path below docs."""
     origin = proofs().get(page, ROOT / "docs" / page).parent
@@ -68,11 +131,9 @@ def with_proof_links(markdown: str, page: str) -> str:
         return f"]({place})" if place else match[0]
 
     def mentioned(match: re.Match[str]) -> str:
-        # A bare name on the page of a question is that question's own proof.
+        # A name on the page of a question is of that question's own folder, unless it names another one.
         own = SOURCE / "questions" / Path(page).stem.replace("-", "_")
-        homes = (
-            [SOURCE / match[1]] if "/" in match[1] else [own / match[1], SOURCE / Path(page).stem / match[1]]
-        )
+        homes = [folder / match[1] for folder in (SOURCE, origin, own, SOURCE / Path(page).stem)]
         place = next(filter(None, map(link, homes)), None)
         return f"[{match[0]}]({place})" if place else match[0]
 

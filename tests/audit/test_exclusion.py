@@ -39,3 +39,10 @@ def test_the_documentation_shows_the_picture() -> None:
     page = ROOT / "docs" / "questions"
     assert "exclusion_attack.svg" in (page / "share.md").read_text("utf-8")
     assert (page / "exclusion_attack.svg").stat().st_size > 5000
+
+
+def test_names_have_room_in_a_font_that_is_wider_than_arial() -> None:
+    svg = (ROOT / "docs" / "questions" / "exclusion_attack.svg").read_text("utf-8")
+    left = float(svg.partition('transform="translate(')[2].partition(",")[0])
+    longest = max(len(item.release) for item in exclusion_attack(["0.5"], worlds=100))
+    assert left >= 7.4 * longest  # DejaVu Sans of twelve pixels, which Linux shows in Arial's place

@@ -10,6 +10,7 @@ import json
 import pickle
 import random
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -345,3 +346,24 @@ def test_layers_that_need_a_database_are_named_where_there_is_none(postgres: str
         assert [line.report.name for line in lines] == ["locks in PostgreSQL", "verify in PostgreSQL"]
         for line in lines:
             assert (line.passed, line.why) == (ran, "" if ran else run.NEEDS_POSTGRES)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_is_no_wider_than_a_phone_and_says_what_a_case_found_below_it(
+    chromium: Any, tmp_path: Path, scheme: str
+) -> None:
+    why = "a law that has many words " * 10
+    line = AuditLine("all questions", AuditReport("opening of a table by its name", ()), why=why)
+    fault = FaultLine("all questions", "a fault", "opening", True)
+    place = tmp_path / "audit.html"
+    place.write_text(to_page(AuditRun(run.QUICK, (line,), (fault,), CHANCES, 1.0)), "utf-8")
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(place.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    case, found = page.locator(".case"), page.locator(".found")
+    assert found.inner_text().strip() == why.strip()
+    assert found.bounding_box()["y"] >= case.bounding_box()["y"] + case.bounding_box()["height"]
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+    context.close()

@@ -7,6 +7,7 @@ import functools
 import http.server
 import os
 import re
+import runpy
 import subprocess
 import sys
 import threading
@@ -24,6 +25,18 @@ PHONE = {"width": 390, "height": 844}
 FETCHED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*?\bsrc=[\"']?([^\"'\s>]+)|<link\b([^>]*)>", re.IGNORECASE
 )
+# Short words of table cells that stand on more than one line.
+BROKEN = """[...document.querySelectorAll("td, th")].flatMap(cell => {
+  const found = [], walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode());)
+    for (const word of node.data.matchAll(/\\w+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (word[0].length < 21 && range.getClientRects().length > 1) found.push(word[0]);
+    }
+  return found;
+})"""
 FOREIGN = re.compile(r"^(?:https?:)?//")
 
 
@@ -78,6 +91,58 @@ def test_mentions_of_a_proof_lead_to_its_page(site: Path) -> None:
     assert 'href="../explain-for-everyone/"' in rule
 
 
+@pytest.mark.slow
+def test_lists_and_slanted_words_are_what_the_text_means(site: Path) -> None:
+    """`D'_v … R_q` is no emphasis, and a list that a line of text runs into is no list."""
+    for name in _pages(site):
+        text = (site / name / "index.html").read_text("utf-8")
+        text = text[text.find("<article") : text.find("</article>")]
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "<code></code>", text, flags=re.DOTALL)
+        assert re.findall(r".{20}[\w'’]<em>.{20}|.{20}</em>\w.{20}", text) == [], name
+        paragraphs = re.findall(r"<(?:p|li)>([^<]*(?:<(?!/?(?:p|li|ul|ol)\b)[^<]*)*)</(?:p|li)>", text)
+        assert [part for part in paragraphs if re.search(r"\n(?:\d\.|[-*]) ", part)] == [], name
+
+
+def test_a_chart_is_in_its_page_and_a_drawing_stays_a_picture(tmp_path: Path) -> None:
+    hooks = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))
+    folder = ROOT / "docs"
+    chart = hooks["with_charts"]('<p><img alt="a" src="../pictures/plan.svg" /></p>', folder)
+    assert chart.count("<img") == 0
+    assert chart.startswith(
+        '<p><span class="chart"><svg xmlns="http://www.w3.org/2000/svg" class="drawing" width="100%"'
+    )
+    assert "viewBox" not in chart.partition("<text")[0]
+    assert "#ffffff" not in chart  # nor paper that dark words of a page would not be seen on
+    for other in ("pictures/adjacency.svg", "questions/exclusion_attack.svg", "pictures/none.svg"):
+        page = f'<p><img alt="a" src="{other}" /></p>'
+        assert hooks["with_charts"](page, folder) == page
+
+
+def test_cells_of_long_text_and_of_a_figure_are_marked() -> None:
+    hooks = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))
+    long = "a few words " * 6
+    page = f"<td>short</td><td>98.7 / 100 %</td><td><code>{long}</code></td><td class='x'>{long}</td>"
+    marked = hooks["with_marked_cells"](page)
+    assert marked.startswith('<td>short</td><td class="figure">98.7')
+    assert marked.count('<td class="long">') == marked.count("<td class='x'>") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("<code>count t.yaml --for-error 6</code>", "<code>count t.yaml {--for-error} 6</code>"),
+        ("<code>--output, -o</code>", "<code>{--output}, {-o}</code>"),
+        ('<code><a href="a-b">share-sample</a></code>', '<code><a href="a-b">{share-sample}</a></code>'),
+        ("<code>src/a-b/c-d.md</code> and by-the-way", None),
+        ("<code>" + "very-" * 12 + "long</code>", None),
+    ],
+)  # fmt: skip
+def test_lines_do_not_end_within_an_option_or_a_name(code: str, shown: str | None) -> None:
+    with_whole_options = runpy.run_path(str(ROOT / "docs" / "site_hooks.py"))["with_whole_options"]
+    wanted = (shown or code).replace("{", '<span class="whole">').replace("}", "</span>")
+    assert with_whole_options(code) == wanted
+
+
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         """Say nothing of requests."""
@@ -113,6 +178,7 @@ def test_no_page_is_wider_than_a_phone_or_cuts_a_line(site: Path, address: str, 
         width, seen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert width <= seen, f"{name} is {width} pixels wide"
         assert page.evaluate(cut) == 0, f"{name} cuts lines of code"
+        assert page.evaluate(BROKEN) == [], f"{name} breaks words of a table"
     assert page.get_attribute("body", "data-md-color-scheme") == "slate"
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
     context.close()

@@ -41,7 +41,7 @@ def test_svg_has_presentation_attributes_only_and_says_itself_in_words(chart: Ch
     for text in (chart.to_svg(), chart.to_svg(alone=True)):
         root = ElementTree.fromstring(text)  # noqa: S314  (our own)
         assert root.get("role") == "img"
-        assert root.get("aria-label") == f"{chart.title}. {chart.words}"
+        assert root.get("aria-label") == (f"{chart.title}. {chart.words}" if chart.title else chart.words)
         for element in root.iter():
             tag = element.tag.removeprefix("{http://www.w3.org/2000/svg}")
             assert tag in {"svg", "rect", "line", "path", "polyline", "polygon", "circle", "text"}

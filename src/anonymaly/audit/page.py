@@ -11,15 +11,29 @@ from anonymaly.audit.report import LAYERS
 from anonymaly.core.extras import require
 
 STYLE = """\
-body { font: 15px/1.45 system-ui, sans-serif; color: #2b2b2b; background: #fff; margin: 2em; }
+:root { color-scheme: light dark; --ink: #2b2b2b; --soft: #666; --line: #e4e4e4; --paper: #fff;
+  --note: #eef5fa; --note-line: #0072b2; --bad: #b34700; --bad-note: #fdf1ea; --bad-line: #d55e00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --soft: #a8a8a8; --line: #3a3a3a; --paper: #161616;
+    --note: #1c2a35; --note-line: #56a8dc; --bad: #ff9d5c; --bad-note: #35241a; --bad-line: #ff9d5c; }
+}
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  margin: 1.5em 5%; overflow-wrap: break-word; }
 table { border-collapse: collapse; margin: 1em 0; font-size: 14px; }
 th, td { text-align: left; vertical-align: top; padding: 0.3em 0.9em 0.3em 0;
-  border-bottom: 1px solid #e4e4e4; }
+  border-bottom: 1px solid var(--line); }
+/* What a case found stands below it, so that a phone has room for it. */
+.case td { border-bottom: 0; }
+.found td { padding: 0 0 0.6em; }
+/* Where the window is too narrow for a table or a picture, that alone moves sideways. */
+.sideways { overflow-x: auto; }
+/* Pictures have a ground of their own. */
+.sideways > svg { border-radius: 6px; display: block; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-.said { border-left: 5px solid #0072b2; background: #eef5fa; padding: 0.6em 0.9em; }
-.bad { color: #b34700; font-weight: 600; }
-.said.bad { border-color: #d55e00; background: #fdf1ea; }
-.faint { color: #666; }
+.said { border-left: 5px solid var(--note-line); background: var(--note); padding: 0.1em 0.9em; }
+.bad { color: var(--bad); font-weight: 600; }
+.said.bad { border-color: var(--bad-line); background: var(--bad-note); }
+.faint { color: var(--soft); }
 """
 
 
@@ -62,12 +76,13 @@ def _cases(run: AuditRun) -> str:
             label="lower bound, part of ε",
             power=run.form.power,
         )
-        picture = as_svg(chart)
-    head = ("about", "case", "claimed ε", "at least", "exactly", *LAYERS, "found")
+        picture = _sideways(as_svg(chart))
+    head = ("about", "case", "claimed ε", "at least", "exactly", *LAYERS)
     return f"<h2>Cases</h2>\n{picture}\n{_table(head, map(_case, run.lines))}"
 
 
-def _case(line: AuditLine) -> list[str]:
+def _case(line: AuditLine) -> str:
+    """Return a case's line, and what it found in another one below."""
     numbers = [_number(value) for value in (line.claimed, line.at_least, line.exact)]
     words = "<br>".join(
         f'<span class="{"faint" if item.passed else "bad"}">'
@@ -75,13 +90,9 @@ def _case(line: AuditLine) -> list[str]:
         for item in line.report.findings
     )
     told = [_word(line.of_layer(layer)) for layer in LAYERS]
-    return [
-        html.escape(line.about),
-        html.escape(line.report.name),
-        *numbers,
-        *told,
-        words or html.escape(line.why),
-    ]
+    cells = [html.escape(line.about), html.escape(line.report.name), *numbers, *told]
+    below = f'<td></td><td colspan="{len(cells) - 1}">{words or html.escape(line.why)}</td>'
+    return f'{_row(cells, "case")}\n<tr class="found">{below}</tr>'
 
 
 def _number(value: float | None) -> str:
@@ -109,22 +120,31 @@ def _faults(run: AuditRun) -> str:
         label="caught",
         power=1,
     )
-    picture = as_svg(chart) if counted else ""
+    picture = _sideways(as_svg(chart)) if counted else ""
     return f"<h2>Planted faults</h2>\n{picture}\n{_table(HEAD, map(_fault, run.faults))}"
 
 
 HEAD = ("about", "what is broken", "layer", "caught")
 
 
-def _fault(fault: FaultLine) -> list[str]:
+def _fault(fault: FaultLine) -> str:
     said = {
         True: "yes",
         False: '<span class="bad">NO</span>',
         None: f'<span class="faint">{html.escape(fault.why)}</span>',
     }
-    return [*map(html.escape, (fault.about, fault.name, fault.layer)), said[fault.caught]]
+    return _row([*map(html.escape, (fault.about, fault.name, fault.layer)), said[fault.caught]])
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table>\n<tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>\n{lines}\n</table>"
+def _row(cells: Sequence[str], kind: str = "") -> str:
+    shown = f' class="{kind}"' if kind else ""
+    return f"<tr{shown}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _table(head: Sequence[str], rows: Iterable[str]) -> str:
+    names = "".join(f"<th>{name}</th>" for name in head)
+    return _sideways("\n".join([f"<table>\n<tr>{names}</tr>", *rows, "</table>"]))
+
+
+def _sideways(inside: str) -> str:
+    return f'<div class="sideways">{inside}</div>'

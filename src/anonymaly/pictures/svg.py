@@ -53,7 +53,7 @@ def to_svg(
     back = [] if paper is None else [f'<rect width="100%" height="100%" fill="{paper}"/>']
     colour = "" if ink is None else f' color="{ink}"'
     across = "100%" if width is None else str(width)
-    said = html.escape(f"{chart.title}. {chart.words}", quote=True)
+    said = html.escape(". ".join(filter(None, (chart.title, chart.words))), quote=True)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" width="{across}" height="{height:.0f}" '
         f'role="img" aria-label="{said}" font-family="system-ui, sans-serif" font-size="{FONT}" '

@@ -205,6 +205,17 @@ def test_pages_fit_a_phone_and_large_type(chromium: Browser, served: Served, who
             refuse_sideways(page)
 
 
+def test_what_an_answer_cost_does_not_run_into_its_time_on_a_phone(chromium: Browser, served: Served) -> None:
+    with visiting(chromium, served, "analyst", **PHONE) as page:
+        page.goto("/tables/patients/ask/count")
+        ask_in(page, "age < 47")
+        page.goto("/tables/patients/answers")
+        shown = page.locator(".rows .right").first
+        assert re.fullmatch(r"ε = [0-9.]+\s+20[0-9-]+ [0-9:]+ UTC", shown.inner_text().strip())
+        cost, asked = (part.bounding_box() for part in shown.locator("span").all())
+        assert cost["x"] + cost["width"] < asked["x"] or cost["y"] < asked["y"]
+
+
 def test_an_owner_gives_a_grant_and_takes_it_back(chromium: Browser, changing: Served) -> None:
     with visiting(chromium, changing, "owner", java_script_enabled=False) as page:
         page.get_by_role("link", name="patients").first.click()

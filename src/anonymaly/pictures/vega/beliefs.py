@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from anonymaly.pictures.vega.charts import INK, OURS, PAPER, WIDTH, Row, styled, titled
+from anonymaly.pictures.vega.charts import INK, OURS, PAPER, WIDTH, Row, room_for, styled, titled
 
 
 def beliefs(rows: Sequence[Row], *, title: str, subtitle: str, label: str, before: float) -> alt.LayerChart:
@@ -51,7 +51,7 @@ def beliefs(rows: Sequence[Row], *, title: str, subtitle: str, label: str, befor
     )
     earlier = alt.Chart().mark_rule(strokeDash=[4, 3], color=INK).encode(x=alt.datum(before))
     chart = alt.layer(bars, earlier, allowed, texts).properties(
-        width=WIDTH, height=36 * len(order), title=titled(title, subtitle)
+        width=WIDTH, height=36 * len(order), title=titled(title, subtitle), padding=room_for(order)
     )
     finished: alt.LayerChart = styled(chart)
     return finished

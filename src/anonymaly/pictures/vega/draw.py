@@ -11,7 +11,7 @@ import altair as alt
 
 from anonymaly.pictures.chart import Bar, Box, Chart, ChartAxis, ChartLine, Level, Mark, Point
 from anonymaly.pictures.svg import ACCENT
-from anonymaly.pictures.vega.charts import INK, WIDTH, styled
+from anonymaly.pictures.vega.charts import INK, WIDTH, room_for, styled
 
 ROW = 34  # the height of a bar and its gap
 
@@ -42,8 +42,11 @@ def to_altair(chart: Chart) -> alt.LayerChart:
     layers = _rows(chart) if chart.y is None else _plane(chart, chart.y)
     height = ROW * max(len(chart.marks), 2) if chart.y is None else 260
     title = alt.TitleParams(chart.title, anchor="start", offset=14)
+    edges = room_for(_names(_of_kind(chart.marks, Bar)) if chart.y is None else [])
     drawn: alt.LayerChart = styled(
-        StandaloneChart(layer=layers, width=WIDTH, height=height, title=title, description=chart.words)
+        StandaloneChart(
+            layer=layers, width=WIDTH, height=height, title=title, description=chart.words, padding=edges
+        )
     )
     return drawn
 

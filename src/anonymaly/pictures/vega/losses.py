@@ -8,7 +8,7 @@ from io import StringIO
 
 import altair as alt
 
-from anonymaly.pictures.vega.charts import INK, OTHERS, OURS, PAPER, WIDTH, Row, styled, titled
+from anonymaly.pictures.vega.charts import INK, OTHERS, OURS, PAPER, WIDTH, Row, room_for, styled, titled
 
 LINE = 17  # the height of a bar and its gap
 
@@ -32,16 +32,17 @@ def losses(rows: Sequence[Row], *, title: str, subtitle: str, label: str, power:
     >>> len(losses(rows, title="", subtitle="", label="part of ε", power=0.85).layer)
     4
     """
+    order = [row["group"] for row in rows]
     data = alt.InlineData(values=[{**row, "colour": _colour(row)} for row in rows])
     group = alt.Y(
         "group:N",
-        sort=[row["group"] for row in rows],
+        sort=order,
         title=None,
         axis=alt.Axis(domain=False, ticks=False, labelLimit=0, labelPadding=8, labelFontSize=11),
     )
     largest = max([1.1, *(1.1 * row["value"] for row in rows)])
     scale = alt.Scale(domain=[0, largest], nice=False)
-    axis = alt.Axis(title=label, format=".0%")
+    axis = alt.Axis(title=label, format=".0%", tickCount=6)
     colour = alt.Color("colour:N", scale=None)
     base = alt.Chart(data).encode(y=group)
     bars = base.mark_bar(size=LINE - 5).encode(x=alt.X("value:Q", scale=scale, axis=axis), color=colour)
@@ -51,7 +52,10 @@ def losses(rows: Sequence[Row], *, title: str, subtitle: str, label: str, power:
     all_of_it = alt.Chart().mark_rule(color=INK).encode(x=alt.datum(1))
     enough = alt.Chart().mark_rule(strokeDash=[4, 3], color=INK).encode(x=alt.datum(power))
     chart = alt.layer(bars, enough, all_of_it, texts).properties(
-        width=WIDTH, height=LINE * len(rows), title=titled(title, subtitle)
+        width=WIDTH,
+        height=LINE * len(rows),
+        title=titled(title, subtitle),
+        padding=room_for(order),
     )
     finished: alt.LayerChart = styled(chart)
     return finished

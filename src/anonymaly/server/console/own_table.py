@@ -112,7 +112,7 @@ class OwnTable:
             raise AnswerFailed(said.problem, next_step="The statement has your charges.")
         if seen.job.state == "refused":
             raise read_problem(of_result(seen.result["problem"]).to_dict())
-        answer = self._read(seen)
+        answer = self._read(seen).labelled(query)  # with the record's own value, which no store keeps
         return replace(answer, charged_nano=0) if again else answer  # the same record twice is charged once
 
     def _read(self, seen: Seen) -> Answer:
