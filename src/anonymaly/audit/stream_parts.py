@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks on the parts of a stream, which is no question of a curator: checks by layer, and broken variants."""
+"""Attacks on the parts of a stream, no question of a curator: checks by layer, and broken variants."""
 
 from __future__ import annotations
 
