@@ -5,7 +5,7 @@ All run as processes of their own over MQTT. The broker keeps nothing, so a kill
 its way. A killed party is started again at once, and killed again only after it was connected: one that is
 killed while it starts has not done anything that could go wrong.
 
-    python benchmarks/stream_counting_kill.py --windows 100 [--protocol correction]
+    python benchmarks/stream_counting_kill.py [--protocol correction]
 """
 
 from __future__ import annotations

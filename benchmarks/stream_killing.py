@@ -20,8 +20,8 @@ from anonymaly.stream.programs.processes import Processes
 def options_of(description: str | None) -> argparse.ArgumentParser:
     """Return the options of both."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
-    parser.add_argument("--windows", type=int, default=100, help="of all sensors together")
-    parser.add_argument("--pause", type=float, default=0.8, help="mean seconds between kills")
+    parser.add_argument("--windows", type=int, default=160, help="of all sensors together")
+    parser.add_argument("--pause", type=float, default=0.3, help="mean seconds between kills")
     parser.add_argument("--patience", type=float, default=900, help="seconds after which to give up")
     parser.add_argument("--seed", type=int, default=None, help="for the moments of the kills")
     parser.add_argument("--json", action="store_true")
