@@ -197,6 +197,17 @@ def behind(problem: str) -> LedgerBehindAnchor:
     return LedgerBehindAnchor(problem, field="anchor", next_step=_NEXT_STEP)
 
 
+def gone() -> LedgerBehindAnchor:
+    """Return the error of an anchor without a ledger; a new epoch needs a copy to go on with."""
+    return LedgerBehindAnchor(
+        "the ledger is gone, and its anchor says that there was one",
+        field="anchor",
+        next_step="Bring back the newest copy of it; an older one goes on with nothing remaining, by "
+        "`anonymaly ledger MANIFEST --new-epoch`. Without any copy nobody knows what was spent: moving the "
+        "anchor away begins a ledger that promises all of it again.",
+    )
+
+
 def _let_go(descriptor: int) -> None:
     """Unlock and close a file; nothing is lost if that fails: its lock ends with the process."""
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from anonymaly.errors import LedgerError, LedgerMissing
-from anonymaly.ledger.anchor import Anchor, behind
+from anonymaly.ledger.anchor import Anchor, gone
 from anonymaly.ledger.checkpoint import write_checkpoint
 from anonymaly.ledger.epoch import begin_epoch, refuse_another_history, refuse_if_anchored, settle_anchor
 from anonymaly.ledger.postgres import SCHEMES, PostgresBackend
@@ -37,7 +37,7 @@ def connect(
     except LedgerMissing:
         if not create:
             raise
-        raise behind("the ledger is gone, and its anchor says that there was one") from None
+        raise gone() from None
     session = Session(backend)
     try:
         checked = session.read(refuse_if_damaged, backend)
