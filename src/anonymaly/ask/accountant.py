@@ -337,12 +337,13 @@ class Accountant:
         if self._opened:
             return
         declaration, number = self.declaration, self._standing.number
-        known = self.name in self.ledger.accounts()
+        accounts = self.ledger.accounts()
+        known = self.name in accounts
         if number is not None and self.account.number != number:
             raise self._amended()
         if not known and cost is not None and self.limit is not None:
             refuse_if_too_expensive(cost, remaining=self.limit, limit=self.limit)
-        if not self._shares_store and not self.ledger.accounts():
+        if not self._shares_store and not accounts:
             self.store.refuse_orphans(Path(self.location))
         account = self.ledger.open_account(
             self.name,

@@ -475,12 +475,18 @@ def find_domain(name: str, columns: Mapping[str, Domain], *, field: str) -> Doma
 
 
 def no_such_column(
-    name: str, declared: Iterable[str], *, field: str, place: str = "", error: type[InputError] = InputError
+    name: str,
+    declared: Iterable[str],
+    *,
+    field: str,
+    place: str = "",
+    hint: str = "",
+    error: type[InputError] = InputError,
 ) -> InputError:
-    """Return the error that lists the declared columns; ``place`` says where in a text the name is."""
+    """Return the error that lists the declared columns, after a hint; ``place`` is of the name in a text."""
     names = list(declared)
     return error(
         f"there is no declared column {name!r}{place}",
         field=field,
-        next_step=f"{guess(name, names)}Declared columns: {listed(names, name)}.",
+        next_step=f"{hint}{guess(name, names)}Declared columns: {listed(names, name)}.",
     )

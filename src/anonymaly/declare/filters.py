@@ -233,19 +233,14 @@ class _Parser:
         if token.kind != "name":
             raise self.problem(f"expected a column, found {token.text or 'the end'!r}")
         if token.text not in self.columns:
-            unquoted = _unquoted(self.text, self.columns)
-            refusal = no_such_column(
+            raise no_such_column(
                 token.text,
                 map(write_column, self.columns),
                 field=self.field,
                 place=f" (character {token.place + 1})",
+                hint=_unquoted(self.text, self.columns),
                 error=ExpressionError,
             )
-            if unquoted:
-                raise ExpressionError(
-                    refusal.problem, field=self.field, next_step=f"{unquoted}{refusal.next_step}"
-                )
-            raise refusal
         self.position += 1
         return token.text
 

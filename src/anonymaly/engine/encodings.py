@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import field_validator
 
-from anonymaly.core.value import Value, added
+from anonymaly.core.value import Value, added, is_text
 from anonymaly.engine import layouts, partition_links, spill
 from anonymaly.engine.files import open_unpacked, packing
 from anonymaly.errors import InputError
@@ -105,15 +105,7 @@ def _lines_not_utf_8(path: str) -> int:
             pass
     # By all line breaks that the engine knows; a byte that fits nowhere becomes half a surrogate.
     with open_unpacked(path) as source, TextIOWrapper(source, "utf-8", "surrogateescape") as lines:
-        return sum(not _is_utf_8(line) for line in lines)
-
-
-def _is_utf_8(line: str) -> bool:
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return sum(not is_text(line) for line in lines)
 
 
 def _copy(path: str, encoding: Encoding) -> str:
